@@ -218,17 +218,25 @@ static void set_range(PawlCron *cron, CronField field, int low, int high, gint32
   }
 }
 
-static void set_hash(PawlCron *cron, const CronItem *item, const guint8 *hash) {
+void pawl_cron_hash_bounds(const CronItem *item, int *ret_low, int *ret_high) {
   const CronFieldInfo *info = &pawl_cron_fields[item->field];
-  const guint8 *h = hash + 4 * item->field;
-  guint32 number = (guint32)h[0] << 24 | (guint32)h[1] << 16 | (guint32)h[2] << 8 | h[3];
-  int low = item->b < 0 ? info->low : item->a, high = item->b < 0 ? info->hash_high : item->b;
-  guint32 count = (guint32)(high - low + 1);
-  if (item->step == 0) set_bit(cron, (CronField)item->field, low + (int)(number % count));
-  else set_range(cron, (CronField)item->field, low + (int)(number % MIN(count, (guint32)item->step)), high, item->step);
+  *ret_low = item->b < 0 ? info->low : item->a;
+  *ret_high = item->b < 0 ? info->hash_high : item->b;
 }
 
-static void set_item(PawlCron *cron, const CronItem *item, const guint8 *hash) {
+/* The field's own four bytes of the hash, as a big-endian number, modulo the choices there are. */
+static void set_hash(PawlCron *cron, CronItem *item, const guint8 *hash) {
+  const guint8 *h = hash + 4 * item->field;
+  guint32 number = (guint32)h[0] << 24 | (guint32)h[1] << 16 | (guint32)h[2] << 8 | h[3];
+  int low, high;
+  pawl_cron_hash_bounds(item, &low, &high);
+  guint32 choices = (guint32)(high - low + 1);
+  if (item->step > 0) choices = MIN(choices, (guint32)item->step);
+  item->at = (gint16)(low + (int)(number % choices));
+  set_range(cron, (CronField)item->field, item->at, item->step > 0 ? high : item->at, item->step);
+}
+
+static void set_item(PawlCron *cron, CronItem *item, const guint8 *hash) {
   CronField field = (CronField)item->field;
   const CronFieldInfo *info = &pawl_cron_fields[field];
   switch ((CronItemKind)item->kind) {

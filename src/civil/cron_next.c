@@ -104,6 +104,9 @@ static gboolean next_day(const PawlCron *cron, int year, int month, int day, gin
   return FALSE;
 }
 
+static int first_bit(guint64 bits) { return __builtin_ctzll(bits); }
+static int last_bit(guint64 bits) { return 63 - __builtin_clzll(bits); }
+
 /* The lowest set bit >= low. */
 static gboolean next_bit(guint64 bits, int low, int *ret) {
   if (low > 63 || (bits >>= low) == 0) return FALSE;
@@ -113,23 +116,22 @@ static gboolean next_bit(guint64 bits, int low, int *ret) {
 
 /* The first allowed second of a day >= second. */
 static gboolean next_of_day(const PawlCron *cron, int second, int *ret) {
-  int h = second / 3600, m = second / 60 % 60, s = second % 60, next;
-  if (!next_bit(cron->hours, h, &next)) return FALSE;
-  if (next > h) h = next, m = 0, s = 0;
-  if (!next_bit(cron->minutes, m, &next)) {
-    if (!next_bit(cron->hours, h + 1, &h)) return FALSE;
-    next_bit(cron->minutes, 0, &next);
-  }
-  if (next != m || h != second / 3600) s = 0;
-  m = next;
-  if (!next_bit(cron->seconds, s, &next)) {
-    if (!next_bit(cron->minutes, m + 1, &m)) {
-      if (!next_bit(cron->hours, h + 1, &h)) return FALSE;
-      next_bit(cron->minutes, 0, &m);
+  int hour, minute, s, low_minute, low_second;
+  if (!next_bit(cron->hours, second / 3600, &hour)) return FALSE;
+  low_minute = hour == second / 3600 ? second / 60 % 60 : 0;
+  low_second = hour == second / 3600 ? second % 60 : 0;
+  if (next_bit(cron->minutes, low_minute, &minute)) {
+    if (next_bit(cron->seconds, minute == low_minute ? low_second : 0, &s)) {
+      *ret = hour * 3600 + minute * 60 + s;
+      return TRUE;
     }
-    next_bit(cron->seconds, 0, &next);
+    if (next_bit(cron->minutes, minute + 1, &minute)) {
+      *ret = hour * 3600 + minute * 60 + first_bit(cron->seconds);
+      return TRUE;
+    }
   }
-  *ret = h * 3600 + m * 60 + next;
+  if (!next_bit(cron->hours, hour + 1, &hour)) return FALSE;
+  *ret = hour * 3600 + first_bit(cron->minutes) * 60 + first_bit(cron->seconds);
   return TRUE;
 }
 
@@ -217,20 +219,16 @@ gboolean pawl_cron_matches(const PawlCron *cron, gint64 at_ms) {
 
 /* The least distance between two matching days; 0: there are not two. */
 static gint64 shortest_day_gap(const PawlCron *cron) {
-  gint64 day, last = G_MININT64, shortest = 0;
-  for (int year = 1970, month = 1; next_day(cron, year, month, 1, &day);) {
-    int in_month, start;
-    pawl_date_of(day, &year, &month, &in_month);
-    start = (int)(day - in_month);
-    for (guint32 bits = pawl_cron_month_days(cron, year, month); bits != 0; bits &= bits - 1) {
-      day = start + __builtin_ctz(bits);
-      if (last != G_MININT64 && (shortest == 0 || day - last < shortest)) shortest = day - last;
-      last = day;
-    }
-    if (shortest == 1 || ++month > 12 + (year > PAWL_DATE_LAST_YEAR)) {
-      if (shortest == 1) break;
-      month = 1;
-      year++;
+  gint64 last = G_MININT64, shortest = 0;
+  for (int year = 1970; year <= PAWL_DATE_LAST_YEAR && shortest != 1; year++) {
+    if (!year_is_allowed(cron, year)) continue;
+    for (int month = 1; month <= 12; month++) {
+      gint64 before_first = pawl_date_day_number(year, month, 1) - 1;
+      for (guint32 bits = pawl_cron_month_days(cron, year, month); bits != 0; bits &= bits - 1) {
+        gint64 day = before_first + __builtin_ctz(bits);
+        if (last != G_MININT64 && (shortest == 0 || day - last < shortest)) shortest = day - last;
+        last = day;
+      }
     }
   }
   return shortest;
@@ -245,9 +243,6 @@ static int bit_gap(guint64 bits) {
   }
   return shortest;
 }
-
-static int first_bit(guint64 bits) { return __builtin_ctzll(bits); }
-static int last_bit(guint64 bits) { return 63 - __builtin_clzll(bits); }
 
 gint64 pawl_cron_shortest_gap_ms(const PawlCron *cron) {
   if (cron->kind == CRON_REBOOT) return 0;

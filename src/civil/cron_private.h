@@ -34,6 +34,7 @@ typedef enum {
 typedef struct {
   guint8 kind, field;
   gint16 a, b;
+  gint16 at;   /* ITEM_HASH: the value it was spread to, or the first of its steps */
   gint32 step; /* 0: none */
 } CronItem;
 
@@ -88,5 +89,5 @@ gboolean pawl_cron_next_local(const PawlCron *cron, gint64 local_s, gint64 *ret_
 gboolean pawl_cron_has_local(const PawlCron *cron, gint64 from_s, gint64 to_s);
 #define CRON_GAP_MAX_S (3 * 3600) /* a longer gap is a change of the date line and is not made up */
 
-/* The item as it is printed in normal form. */
-void pawl_cron_item_text(const CronItem *item, GString *out);
+/* The bounds of its values for H: from the item, else from the field. */
+void pawl_cron_hash_bounds(const CronItem *item, int *ret_low, int *ret_high);
