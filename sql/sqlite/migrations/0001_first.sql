@@ -204,8 +204,10 @@ CREATE TABLE ready (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX ready_order ON ready (pool_id, order_key, run_id);
 CREATE INDEX ready_task ON ready (task_id, pool_id, order_key, run_id);
+CREATE INDEX ready_start_by ON ready (start_by_at_ms, run_id) WHERE start_by_at_ms IS NOT NULL;
 
--- reason: limit (max_active), overlap, paused, retry, start_at, manual (drift was found; it waits for a person).
+-- reason: limit (max_active), overlap, paused, retry, start_at, unsatisfiable (takes more slots than its pool has), manual (drift was found; it
+-- waits for a person).
 CREATE TABLE parked (
   run_id BLOB NOT NULL PRIMARY KEY,
   attempt INTEGER NOT NULL CHECK (attempt >= 1),
@@ -218,12 +220,14 @@ CREATE TABLE parked (
   laters INTEGER NOT NULL DEFAULT 0,
   start_by_at_ms INTEGER,
   since_at_ms INTEGER NOT NULL,
-  reason TEXT NOT NULL CHECK (reason IN ('limit', 'overlap', 'paused', 'retry', 'start_at', 'manual')),
+  reason TEXT NOT NULL CHECK (reason IN ('limit', 'overlap', 'paused', 'retry', 'start_at', 'unsatisfiable', 'manual')),
   detail TEXT,
   wake_at_ms INTEGER,
   CHECK ((reason IN ('retry', 'start_at')) = (wake_at_ms IS NOT NULL))
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX parked_wake ON parked (wake_at_ms, run_id) WHERE wake_at_ms IS NOT NULL;
+CREATE INDEX parked_start_by ON parked (start_by_at_ms, run_id) WHERE start_by_at_ms IS NOT NULL;
+CREATE INDEX parked_unsatisfiable ON parked (pool_id, slots, run_id) WHERE reason = 'unsatisfiable';
 CREATE INDEX parked_task ON parked (task_id, reason, order_key, run_id);
 
 -- started_at_ms null: granted, nothing of it has run yet. The three process columns name the runner, so that a restart finds it.

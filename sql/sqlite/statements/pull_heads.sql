@@ -1,0 +1,14 @@
+-- pull_heads: the first ready row of each task in a pool, in the order of hand-out: a skip scan that no backlog makes longer.
+-- params: pool:id limit:int
+-- columns: run:id attempt:int task:id slots:int order_key:int trigger_born:int since_at_ms:int max_active:int serial:int paused:int cancelled:int archived:int
+WITH RECURSIVE w (task_id) AS (
+  SELECT min(task_id) FROM ready
+  UNION ALL
+  SELECT (SELECT min(n.task_id) FROM ready n WHERE n.task_id > w.task_id) FROM w WHERE w.task_id IS NOT NULL)
+SELECT r.run_id, r.attempt, r.task_id, r.slots, r.order_key, r.trigger_born, r.since_at_ms, t.max_active, t.serial, t.paused_at_ms IS NOT NULL,
+  EXISTS (SELECT 1 FROM cancels c WHERE c.run_id = r.run_id), t.state = 'archived'
+FROM w
+JOIN tasks t ON t.id = w.task_id
+JOIN ready r ON r.run_id = (SELECT h.run_id FROM ready h WHERE h.task_id = w.task_id AND h.pool_id = ?1 ORDER BY h.order_key, h.run_id LIMIT 1)
+ORDER BY r.order_key, r.run_id
+LIMIT ?2;

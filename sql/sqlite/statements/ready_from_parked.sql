@@ -1,0 +1,5 @@
+-- ready_from_parked: makes a parked attempt ready: the insert half of the move.
+-- params: run:id
+-- columns: -
+INSERT INTO ready (run_id, attempt, task_id, pool_id, slots, order_key, trigger_born, lease_version, laters, start_by_at_ms, since_at_ms)
+SELECT run_id, attempt, task_id, pool_id, slots, order_key, trigger_born, lease_version, laters, start_by_at_ms, pawl_now_ms() FROM parked WHERE run_id = ?1;

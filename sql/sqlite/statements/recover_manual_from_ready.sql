@@ -1,0 +1,6 @@
+-- recover_manual_from_ready: parks a drifted ready row: the insert half of the move.
+-- params: run:id detail:text
+-- columns: -
+INSERT INTO parked (run_id, attempt, task_id, pool_id, slots, order_key, trigger_born, lease_version, laters, start_by_at_ms, since_at_ms, reason, detail)
+SELECT run_id, attempt, task_id, pool_id, slots, order_key, trigger_born, lease_version, laters, start_by_at_ms, since_at_ms, 'manual', ?2 FROM ready WHERE run_id = ?1
+ON CONFLICT (run_id) DO NOTHING;
