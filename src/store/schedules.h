@@ -20,7 +20,7 @@ typedef struct {
  * returned, 0 when there is none; `ret_now_ms` the database's clock. */
 gboolean pawl_store_claim(PawlStore *store, guint budget, GArray *rows, gint64 *ret_next_due_ms, gint64 *ret_now_ms, GError **error);
 
-/* Specs of a claimed row. Cached in the store by id and revision (bounded); borrowed until the next call of one of the two. */
+/* Specs of a claimed row. Cached in the store by id and revision (bounded); borrowed until the next call of the same function. */
 const PawlTriggerSpec *pawl_store_trigger_spec(PawlStore *store, const PawlId *trigger, gint64 revision, GError **error);
 const PawlTaskSpec *pawl_store_task_spec(PawlStore *store, const PawlId *task, gint64 revision, GError **error);
 
@@ -33,7 +33,7 @@ typedef struct {
   char *failure;            /* FAILED: why. Owned by the admission */
 } PawlAdmission;
 /* Settles the whole batch in one transaction. A row that changed since the claim is RACED and drops out. FALSE: nothing of the batch was written
- * (the engine halves it until the bad one stands alone); AMBIGUOUS: see pawl_store_admit_resolve. */
+ * (the engine halves it until the bad one stands alone). */
 gboolean pawl_store_admit(PawlStore *store, PawlAdmission **batch, guint n, GError **error);
 
 /* Puts a trigger aside: disarmed until an instant that doubles from 1 min to 1 h with each time in a row; the occurrence stays unsettled, so nothing is lost once

@@ -119,6 +119,8 @@ CREATE TABLE trigger_schedules (
   CHECK ((quarantined_at_ms IS NULL) = (quarantine_until_at_ms IS NULL))
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX trigger_schedules_due ON trigger_schedules (due_at_ms, trigger_id) WHERE armed = 1;
+CREATE INDEX trigger_schedules_quarantine ON trigger_schedules (quarantine_until_at_ms) WHERE quarantine_until_at_ms IS NOT NULL;
+CREATE INDEX trigger_schedules_pause ON trigger_schedules (pause_until_at_ms) WHERE pause_until_at_ms IS NOT NULL;
 CREATE INDEX trigger_schedules_task ON trigger_schedules (task_id);
 
 -- History: written once. A run's state is derived (its hot row, else its last attempt), see v_runs.
@@ -228,7 +230,8 @@ CREATE TABLE parked (
 CREATE INDEX parked_wake ON parked (wake_at_ms, run_id) WHERE wake_at_ms IS NOT NULL;
 CREATE INDEX parked_start_by ON parked (start_by_at_ms, run_id) WHERE start_by_at_ms IS NOT NULL;
 CREATE INDEX parked_unsatisfiable ON parked (pool_id, slots, run_id) WHERE reason = 'unsatisfiable';
-CREATE INDEX parked_task ON parked (task_id, reason, order_key, run_id);
+CREATE INDEX parked_limited ON parked (task_id, order_key, run_id) WHERE reason IN ('limit', 'overlap');
+CREATE INDEX parked_task ON parked (task_id, trigger_born);
 
 -- started_at_ms null: granted, nothing of it has run yet. The three process columns name the runner, so that a restart finds it.
 CREATE TABLE leased (
