@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The schema grows by numbered scripts; each is recorded with the digest of its text. A store is used only when what made it is exactly what this program
+ * would have run, or a beginning of that. Opening a store that is up to date takes no lock; everything else happens under the write lock and looks
+ * again there, so that two processes which open a fresh store at once make one schema. */
+#include "base/error.h"
+#include "base/json.h"
+#include "store/store_private.h"
+
+#include <unistd.h>
+
+typedef struct {
+  gboolean exists;
+  gsize applied; /* the first so many of the list */
+} SchemaState;
+
+static gboolean check_row(PawlDb *db, const PawlMigration *list, gsize n, gsize at, gint64 number, const char *digest, GError **error) {
+  if (at >= n || list[at].number != number) {
+    g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG,
+      "the store %s has schema %" G_GINT64_FORMAT " and this pawl knows schemas up to %d: use the newer pawl that made it, or a backup from before",
+      pawl_db_url(db), number, n > 0 ? list[n - 1].number : 0);
+    return FALSE;
+  }
+  g_autofree char *mine = pawl_digest(list[at].sql, -1);
+  if (g_str_equal(mine, digest)) return TRUE;
+  g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG,
+    "schema script %04d_%s of the store %s is %.12s, this pawl's is %.12s: the store was made by another build; use that one, or export and start anew",
+    list[at].number, list[at].name, pawl_db_url(db), digest, mine);
+  return FALSE;
+}
+
+static gboolean read_state(PawlDb *db, const PawlMigration *list, gsize n, SchemaState *ret_state, GError **error) {
+  GError *why = NULL;
+  SchemaState state = {0};
+  {
+    g_autoptr(PawlRows) found = pawl_db_query(db, PAWL_SQL_SCHEMA_EXISTS, error, PAWL_NO_PARAMS);
+    if (found == NULL) return FALSE;
+    if (pawl_rows_next(found, &why)) state.exists = pawl_rows_int(found, 0) != 0;
+  }
+  if (why == NULL && state.exists) {
+    g_autoptr(PawlRows) rows = pawl_db_query(db, PAWL_SQL_MIGRATION_LIST, error, PAWL_NO_PARAMS);
+    if (rows == NULL) return FALSE;
+    while (pawl_rows_next(rows, &why)) {
+      if (!check_row(db, list, n, state.applied, pawl_rows_int(rows, 0), pawl_rows_text(rows, 2), error)) return FALSE;
+      state.applied++;
+    }
+  }
+  if (why != NULL) {
+    g_propagate_error(error, why);
+    return FALSE;
+  }
+  *ret_state = state;
+  return TRUE;
+}
+
+static gboolean run_scripts(PawlDb *db, const PawlMigration *list, gsize from, gsize n, GError **error) {
+  for (gsize i = from; i < n; i++) {
+    g_autofree char *digest = pawl_digest(list[i].sql, -1);
+    if (!pawl_db_script(db, list[i].sql, error)) {
+      g_prefix_error(error, "schema script %04d_%s: ", list[i].number, list[i].name);
+      return FALSE;
+    }
+    if (!pawl_db_exec(db, PAWL_SQL_MIGRATION_INSERT, NULL, error, PAWL_ROW(PAWL_INT(list[i].number), pawl_text(list[i].name), pawl_text(digest))))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean may_migrate(PawlDb *db, const SchemaState *state, gsize n, PawlMigrateHow how, GError **error) {
+  if (!state->exists && how != PAWL_MIGRATE_CREATE) {
+    g_set_error(error, PAWL_ERROR, PAWL_ERROR_NOT_FOUND, "there is no pawl schema in %s", pawl_db_url(db));
+    return FALSE;
+  }
+  if (how == PAWL_MIGRATE_NEVER) {
+    g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG,
+      "the store %s has an older schema (%" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT " scripts): start `pawl up` once, which brings it up to date",
+      pawl_db_url(db), state->applied, n);
+    return FALSE;
+  }
+  gint64 holder = pawl_db_holder(db);
+  if (state->exists && holder != 0 && holder != getpid()) {
+    g_set_error(error, PAWL_ERROR, PAWL_ERROR_BUSY,
+      "the store %s has an older schema and an older pawl (pid %" G_GINT64_FORMAT ") runs on it: stop that one first", pawl_db_url(db), holder);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean pawl_store_migrate(PawlDb *db, const PawlMigration *list, gsize n, PawlMigrateHow how, gint *ret_version, GError **error) {
+  SchemaState state;
+  if (!read_state(db, list, n, &state, error)) return FALSE;
+  if (!state.exists || state.applied < n) {
+    if (!may_migrate(db, &state, n, how, error) || !pawl_db_begin(db, PAWL_TX_WRITE, error)) return FALSE;
+    if (!read_state(db, list, n, &state, error) || !run_scripts(db, list, state.applied, n, error)) {
+      pawl_db_rollback(db);
+      return FALSE;
+    }
+    if (!pawl_db_commit(db, error)) return FALSE;
+  }
+  *ret_version = n > 0 ? list[n - 1].number : 0;
+  return TRUE;
+}
