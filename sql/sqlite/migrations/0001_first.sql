@@ -1,6 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The first schema. Ids are UUIDs of 16 bytes; instants are milliseconds since the Unix epoch, named _at_ms.
 
+-- What made this schema, step by step. digest: SHA-256 of the script as it ran.
+CREATE TABLE migrations (
+  number INTEGER NOT NULL PRIMARY KEY CHECK (number >= 1),
+  name TEXT NOT NULL,
+  digest TEXT NOT NULL,
+  applied_at_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE meta (
   key TEXT NOT NULL PRIMARY KEY,
   value TEXT NOT NULL
