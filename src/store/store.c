@@ -96,7 +96,7 @@ gboolean pawl_store_meta_set(PawlStore *store, const char *key, const char *valu
 
 gboolean pawl_store_event(
   PawlStore *store, const PawlId *subject, const char *kind, gint attempt, gint machine_row, const char *data, GError **error) {
-  return pawl_db_exec(store->db, PAWL_SQL_EVENT_ADD, NULL, error,
+  return pawl_db_exec(store->db, PAWL_SQL_EVENT_APPEND, NULL, error,
     PAWL_ROW(pawl_id(subject), pawl_text(kind), pawl_int_or_null(attempt), pawl_int_or_null(machine_row), pawl_text(data)));
 }
 
