@@ -7,20 +7,6 @@
 
 #include <string.h>
 
-/* One integer of a statement that answers with at most one row; 0 for null or no row. */
-static gboolean query_int(PawlStore *store, PawlSql sql, const PawlValue *values, gsize n, gint64 *ret, GError **error) {
-  GError *failed = NULL;
-  g_autoptr(PawlRows) rows = pawl_db_query(store->db, sql, error, values, n);
-  if (rows == NULL) return FALSE;
-  gint64 value = pawl_rows_next(rows, &failed) ? pawl_rows_int(rows, 0) : 0;
-  if (failed != NULL) {
-    g_propagate_error(error, failed);
-    return FALSE;
-  }
-  *ret = value;
-  return TRUE;
-}
-
 static void read_due(PawlRows *rows, PawlDueRow *row) {
   *row = (PawlDueRow){
     .trigger = pawl_rows_id(rows, 0),
@@ -59,7 +45,7 @@ gboolean pawl_store_claim(PawlStore *store, guint budget, GArray *rows, gint64 *
     g_propagate_error(error, failed);
     return FALSE;
   }
-  if (!query_int(store, PAWL_SQL_CLAIM_NEXT, PAWL_ROW(PAWL_INT(now_ms)), &next_ms, error)) {
+  if (!pawl_store_int(store, PAWL_SQL_CLAIM_NEXT, &next_ms, error, PAWL_ROW(PAWL_INT(now_ms)))) {
     g_array_set_size(rows, before);
     return FALSE;
   }
@@ -86,10 +72,10 @@ gboolean pawl_store_quarantine(PawlStore *store, const PawlDueRow *row, const ch
 
 gboolean pawl_store_rearm(PawlStore *store, gint64 *ret_next_ms, GError **error) {
   gint64 next_ms, now_ms;
-  if (!query_int(store, PAWL_SQL_REARM_NEXT, PAWL_NO_PARAMS, &next_ms, error) || !pawl_store_now(store, &now_ms, error)) return FALSE;
+  if (!pawl_store_int(store, PAWL_SQL_REARM_NEXT, &next_ms, error, PAWL_NO_PARAMS) || !pawl_store_now(store, &now_ms, error)) return FALSE;
   if (next_ms != 0 && next_ms <= now_ms) {
     if (!pawl_store_resume_expired(store, error) || !pawl_db_exec(store->db, PAWL_SQL_REARM_QUARANTINED, NULL, error, PAWL_NO_PARAMS) ||
-        !query_int(store, PAWL_SQL_REARM_NEXT, PAWL_NO_PARAMS, &next_ms, error))
+        !pawl_store_int(store, PAWL_SQL_REARM_NEXT, &next_ms, error, PAWL_NO_PARAMS))
       return FALSE;
     if (next_ms != 0 && next_ms <= now_ms) next_ms = 0; /* a quarantine below a pause: its end is looked at when the pause ends */
   }

@@ -1,7 +1,6 @@
 -- finish_task_limits: the limits of a task and what they count.
 -- params: task:id
--- columns: max_active:int serial:int active:int active_born:int ready:int ready_born:int
-SELECT t.max_active, t.serial, (SELECT count(*) FROM leased l WHERE l.task_id = ?1), (SELECT count(*) FROM leased l WHERE l.task_id = ?1 AND l.trigger_born = 1),
-  (SELECT count(*) FROM (SELECT 1 FROM ready w WHERE w.task_id = ?1 LIMIT 256)),
-  (SELECT count(*) FROM (SELECT 1 FROM ready w WHERE w.task_id = ?1 AND w.trigger_born = 1 LIMIT 256))
+-- columns: max_active:int serial:int active:int active_born:int
+SELECT t.max_active, t.serial, (SELECT count(*) FROM leased l WHERE l.task_id = ?1),
+  (SELECT count(*) FROM leased l WHERE l.task_id = ?1 AND l.trigger_born = 1)
 FROM tasks t WHERE t.id = ?1;

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recovery: leases whose worker is gone or that ran out, and drift. A row that cannot be settled never hides the others: each is a transaction of its own. */
+#include "base/fault.h"
+#include "store/dispatch.h"
+#include "store/store_private.h"
+
+#define ORPHANS_PAGE 128
+#define DRIFT_PAGE 128
+#define DRIFT_NEWEST 10000 /* runs looked through for one that lost its hot row */
+
+gboolean pawl_store_orphans(PawlStore *store, const PawlId *mine, const PawlId *after, GArray *orphans, GError **error) {
+  GError *failed = NULL;
+  g_autoptr(PawlRows) rows =
+    pawl_db_query(store->db, PAWL_SQL_RECOVER_ORPHANS, error, PAWL_ROW(pawl_id(mine), pawl_id(after), PAWL_INT(ORPHANS_PAGE)));
+  if (rows == NULL) return FALSE;
+  while (pawl_rows_next(rows, &failed)) {
+    PawlOrphan orphan = {.run = pawl_rows_id(rows, 0),
+      .session = pawl_rows_id(rows, 1),
+      .attempt = (gint)pawl_rows_int(rows, 2),
+      .lease_version = pawl_rows_int(rows, 3),
+      .started = pawl_rows_int(rows, 4) != 0,
+      .pid = pawl_rows_int(rows, 6),
+      .start_ticks = pawl_rows_int(rows, 7)};
+    if (!pawl_rows_is_null(rows, 5)) g_strlcpy(orphan.boot_id, pawl_rows_text(rows, 5), sizeof orphan.boot_id);
+    g_array_append_val(orphans, orphan);
+  }
+  if (failed == NULL) return TRUE;
+  g_propagate_error(error, failed);
+  return FALSE;
+}
+
+/* A granted attempt of which nothing ran waits again; no attempt is used up. */
+static gboolean give_back(PawlStore *store, const PawlOrphan *orphan, const char *reason, GError **error) {
+  gint64 moved = 0;
+  PawlDb *db = store->db;
+  if (!pawl_db_begin(db, PAWL_TX_WRITE, error)) return FALSE;
+  gboolean ok = pawl_db_exec(db, PAWL_SQL_READY_FROM_LEASED, &moved, error,
+    PAWL_ROW(pawl_id(&orphan->run), PAWL_INT(orphan->attempt), PAWL_INT(orphan->lease_version)));
+  if (ok && moved == 1)
+    ok = pawl_db_exec(db, PAWL_SQL_LEASE_DELETE, NULL, error,
+           PAWL_ROW(pawl_id(&orphan->run), PAWL_INT(orphan->attempt), PAWL_INT(orphan->lease_version), PAWL_NULL)) &&
+         pawl_store_act(store, &orphan->run, "attempt.given_back", error, "reason", reason, NULL);
+  if (!ok) {
+    pawl_db_rollback(db);
+    return FALSE;
+  }
+  return pawl_db_commit(db, error);
+}
+
+gboolean pawl_store_orphan_settle(PawlStore *store, const PawlOrphan *orphan, const char *reason, GError **error) {
+  if (!orphan->started) return give_back(store, orphan, reason, error);
+  return pawl_store_finish_lost(store, &orphan->run, orphan->attempt, orphan->lease_version, reason, error);
+}
+
+/* ---- drift ---- */
+
+typedef struct { PawlId run, task; char place[8]; char *why; gint attempt; gint64 priority, queued_at_ms; } Drifted;
+
+static void drifted_clear(gpointer drifted) { g_free(((Drifted *)drifted)->why); }
+
+static gboolean read_drift(PawlStore *store, GArray *found, GError **error) {
+  GError *failed = NULL;
+  PawlRows *rows = pawl_db_query(store->db, PAWL_SQL_RECOVER_DRIFT, error, PAWL_ROW(PAWL_INT(DRIFT_PAGE)));
+  if (rows == NULL) return FALSE;
+  while (pawl_rows_next(rows, &failed)) {
+    Drifted d = {.run = pawl_rows_id(rows, 0), .why = g_strdup(pawl_rows_text(rows, 2))};
+    g_strlcpy(d.place, pawl_rows_text(rows, 1), sizeof d.place);
+    g_array_append_val(found, d);
+  }
+  pawl_rows_close(rows);
+  if (failed != NULL) {
+    g_propagate_error(error, failed);
+    return FALSE;
+  }
+  rows = pawl_db_query(store->db, PAWL_SQL_RECOVER_MISSING, error, PAWL_ROW(PAWL_INT(DRIFT_NEWEST), PAWL_INT(DRIFT_PAGE)));
+  if (rows == NULL) return FALSE;
+  while (pawl_rows_next(rows, &failed)) {
+    Drifted d = {.run = pawl_rows_id(rows, 0),
+      .task = pawl_rows_id(rows, 1),
+      .priority = pawl_rows_int(rows, 2),
+      .queued_at_ms = pawl_rows_int(rows, 3),
+      .attempt = (gint)pawl_rows_int(rows, 4),
+      .why = g_strdup("it stands in no hot table")};
+    g_array_append_val(found, d);
+  }
+  pawl_rows_close(rows);
+  if (failed == NULL) return TRUE;
+  g_propagate_error(error, failed);
+  return FALSE;
+}
+
+static gboolean park_missing(PawlStore *store, const Drifted *d, GError **error) {
+  PawlId pool;
+  g_autoptr(GArray) pools = g_array_new(FALSE, FALSE, sizeof(PawlId));
+  if (!pawl_store_ids(store, PAWL_SQL_RECOVER_ANY_POOL, pools, error, PAWL_ROW(pawl_id(&d->task)))) return FALSE;
+  pool = pools->len > 0 ? g_array_index(pools, PawlId, 0) : PAWL_ID_NONE;
+  return pawl_db_exec(store->db, PAWL_SQL_PARKED_INSERT, NULL, error,
+    PAWL_ROW(pawl_id(&d->run), PAWL_INT(d->attempt), pawl_id(&d->task), pawl_id(&pool), PAWL_INT(1),
+      PAWL_INT(pawl_order_key(d->queued_at_ms, (gint)d->priority)), PAWL_INT(0), PAWL_INT(0), PAWL_INT(0), PAWL_NULL, PAWL_INT(d->queued_at_ms),
+      pawl_text("manual"), pawl_text(d->why), PAWL_NULL));
+}
+
+static gboolean put_aside(PawlStore *store, const Drifted *d, GError **error) {
+  PawlDb *db = store->db;
+  if (g_str_equal(d->place, "ready"))
+    return pawl_db_exec(db, PAWL_SQL_RECOVER_MANUAL_FROM_READY, NULL, error, PAWL_ROW(pawl_id(&d->run), pawl_text(d->why))) &&
+           pawl_db_exec(db, PAWL_SQL_RECOVER_DROP_READY, NULL, error, PAWL_ROW(pawl_id(&d->run)));
+  if (g_str_equal(d->place, "leased"))
+    return pawl_db_exec(db, PAWL_SQL_RECOVER_MANUAL_FROM_LEASED, NULL, error, PAWL_ROW(pawl_id(&d->run), pawl_text(d->why))) &&
+           pawl_db_exec(db, PAWL_SQL_RECOVER_DROP_LEASED, NULL, error, PAWL_ROW(pawl_id(&d->run)));
+  if (g_str_equal(d->place, "parked"))
+    return pawl_db_exec(db, PAWL_SQL_RECOVER_PARK_MANUAL, NULL, error, PAWL_ROW(pawl_id(&d->run), pawl_text(d->why)));
+  return park_missing(store, d, error);
+}
+
+gboolean pawl_store_drift(PawlStore *store, guint *ret_found, GError **error) {
+  g_autoptr(GArray) found = g_array_new(FALSE, FALSE, sizeof(Drifted));
+  g_array_set_clear_func(found, drifted_clear);
+  if (!pawl_db_begin(store->db, PAWL_TX_WRITE, error)) return FALSE;
+  gboolean ok = read_drift(store, found, error);
+  for (guint i = 0; ok && i < found->len; i++) {
+    const Drifted *d = &g_array_index(found, Drifted, i);
+    ok = put_aside(store, d, error) && pawl_store_act(store, &d->run, "run.drift", error, "reason", d->why, NULL);
+  }
+  if (!ok) {
+    pawl_db_rollback(store->db);
+    return FALSE;
+  }
+  if (!pawl_db_commit(store->db, error)) return FALSE;
+  *ret_found = found->len;
+  return TRUE;
+}
