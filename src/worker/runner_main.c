@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pawl-runner: the small process between pawl and the work of one attempt.
+ *
+ * It is started by the supervisor with the control socket as file descriptor 3 and the work's stdin, stdout and stderr as 0, 1 and 2,
+ * in a session of its own, with all signals blocked. It reads what to start (SPEC), waits for GO, starts it, and from then on
+ * sees to it that nothing of it outlives its time:
+ *
+ *   the lease ends (CLOCK_BOOTTIME, which counts suspend) | TERM a little before, KILL at that instant
+ *   the timeout                                           | TERM, KILL after kill_after
+ *   STOP                                                  | TERM, KILL after kill_after
+ *   KILL                                                  | KILL
+ *   the control socket closes: pawl is dead               | TERM, KILL after min(kill_after, 2 s)
+ *   the main process ends and others live on              | left alone if the task keeps background processes, else the same
+ *
+ * TERM and KILL go to every descendant (runner_tree.c). The runner ends when it has no child left, so it leaves no zombie and nothing
+ * alive; what it reports last (ENDED) is therefore true.
+ *
+ * It is a program of its own, static and without GLib, because it is started once per attempt and stays as long as the
+ * work: it costs a few pages and a fraction of a millisecond. */
+#include "worker/runner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define EXIT_PROTOCOL 76
+
+typedef enum {
+  PHASE_WAITING,  /* for SPEC and GO: nothing has run */
+  PHASE_STARTING, /* forked, not yet executed */
+  PHASE_RUNNING,  /* the main process lives */
+  PHASE_ENDED,    /* it has ended, others may live */
+} Phase;
+
+typedef struct {
+  Phase phase;
+  int signals, timer, failure; /* file descriptors; failure: the pipe that closes on exec, -1 when closed */
+  bool control_open;
+  bool have_spec;
+  RunnerSpec spec;
+  pid_t work;
+  int status;
+  uint32_t stop;       /* why it is stopped, RUNNER_STOP_NONE: it is not */
+  bool terminated;     /* TERM was sent */
+  bool killing;        /* KILL was sent; repeated until no child is left */
+  bool left_background;
+  bool protocol_broken;
+  int64_t lease_term_at_ms, timeout_at_ms, kill_at_ms, again_at_ms; /* boot clock; 0: never */
+  int64_t again_ms;
+  int64_t armed_at_ms;
+  /* the frame that is being read */
+  RunnerHead head;
+  uint8_t command[RUNNER_COMMAND_MAX_BYTES];
+  uint8_t *payload, *spec_memory;
+  size_t got_bytes; /* of head and payload */
+} Runner;
+
+/* Specs up to this size need no memory of their own. */
+static _Alignas(8) uint8_t small_spec[64 << 10];
+static char *small_pointers[1024];
+
+static int64_t boot_ms(void) {
+  struct timespec ts;
+  clock_gettime(CLOCK_BOOTTIME, &ts);
+  return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+static int64_t min_ms(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t short_grace_ms(const Runner *r) { return min_ms(r->spec.kill_after_ms, RUNNER_KILL_AFTER_CAP_MS); }
+
+/* TERM goes out a little before the lease ends; of a very short lease at most the last third is spent on that, so that there is
+ * time to renew it. */
+static void set_lease(Runner *r, int64_t lease_end_ms) {
+  int64_t left_ms = lease_end_ms - boot_ms();
+  r->spec.lease_end_boot_ms = lease_end_ms;
+  r->lease_term_at_ms = lease_end_ms ? lease_end_ms - min_ms(short_grace_ms(r), left_ms > 0 ? left_ms / 3 : 0) : 0;
+}
+
+static void send_frame(Runner *r, RunnerFrameType type, const void *payload, size_t bytes) {
+  uint8_t frame[sizeof(RunnerHead) + RUNNER_REPLY_MAX_BYTES];
+  RunnerHead head = runner_head(type, bytes);
+  memcpy(frame, &head, sizeof head);
+  memcpy(frame + sizeof head, payload, bytes);
+  /* Three frames at most are ever sent, so they fit the socket's buffer; and when pawl is gone nobody needs them. */
+  if (r->control_open && send(RUNNER_CONTROL_FD, frame, sizeof head + bytes, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) r->control_open = false;
+}
+
+static _Noreturn void end_not_started(Runner *r, const char *text) {
+  uint8_t payload[sizeof(RunnerNotStarted) + RUNNER_TEXT_MAX_BYTES];
+  RunnerNotStarted numbers = {.stop = r->stop};
+  size_t bytes = strnlen(text, RUNNER_TEXT_MAX_BYTES);
+  memcpy(payload, &numbers, sizeof numbers);
+  memcpy(payload + sizeof numbers, text, bytes);
+  send_frame(r, RUNNER_NOT_STARTED, payload, sizeof numbers + bytes);
+  _exit(0);
+}
+
+static _Noreturn void end_ended(Runner *r) {
+  struct rusage usage; /* of all that were waited for, and of those that they waited for */
+  getrusage(RUSAGE_CHILDREN, &usage);
+  RunnerEnded ended = {.status = r->status, .stop = (uint8_t)r->stop, .killed = r->killing, .left_background = r->left_background};
+  ended.cpu_ms = (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * INT64_C(1000) + (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000;
+  ended.max_rss_kib = usage.ru_maxrss;
+  send_frame(r, RUNNER_ENDED, &ended, sizeof ended);
+  _exit(r->protocol_broken ? EXIT_PROTOCOL : 0);
+}
+
+static void kill_all(Runner *r) {
+  r->killing = true;
+  runner_tree_kill();
+  r->again_ms = r->again_ms ? min_ms(r->again_ms * 2, 1000) : 5;
+  r->again_at_ms = boot_ms() + r->again_ms;
+}
+
+/* TERM now, once; KILL after `grace_ms`, or earlier when that was set before. The first reason stays. */
+static void stop(Runner *r, uint32_t why, int64_t grace_ms) {
+  if (r->phase != PHASE_ENDED && r->stop == RUNNER_STOP_NONE) r->stop = why;
+  if (r->phase == PHASE_WAITING) {
+    if (!r->control_open || r->protocol_broken) _exit(EXIT_PROTOCOL);
+    end_not_started(r, why == RUNNER_STOP_LEASE ? "the lease ended before it was started" : "stopped before it was started");
+  }
+  int64_t kill_at_ms = boot_ms() + grace_ms;
+  r->kill_at_ms = r->kill_at_ms ? min_ms(r->kill_at_ms, kill_at_ms) : kill_at_ms;
+  if (!r->terminated && grace_ms > 0) runner_tree_signal(SIGTERM);
+  r->terminated = true;
+}
+
+static void control_lost(Runner *r, bool broken) {
+  r->control_open = false;
+  r->protocol_broken |= broken;
+  stop(r, RUNNER_STOP_LEASE, broken ? 0 : short_grace_ms(r));
+}
+
+static void take_spec(Runner *r) {
+  size_t n = runner_spec_pointers(r->payload, r->head.bytes);
+  char **pointers = small_pointers;
+  if (n > sizeof small_pointers / sizeof *small_pointers) pointers = malloc(n * sizeof *pointers);
+  if (n == 0 || !pointers || !runner_spec_read(r->payload, r->head.bytes, pointers, &r->spec)) {
+    control_lost(r, true);
+    return;
+  }
+  set_lease(r, r->spec.lease_end_boot_ms);
+  r->have_spec = true;
+}
+
+static void go(Runner *r) {
+  int64_t now_ms = boot_ms();
+  if (r->lease_term_at_ms && now_ms >= r->lease_term_at_ms) stop(r, RUNNER_STOP_LEASE, 0);
+  r->work = runner_start(&r->spec, &r->failure);
+  if (r->work < 0) {
+    char text[128];
+    snprintf(text, sizeof text, "fork: %s", strerror(errno));
+    end_not_started(r, text);
+  }
+  close_range(0, 2, 0); /* only the work holds its pipes now, so their end is the end of the work's writing */
+  r->phase = PHASE_STARTING;
+  if (r->spec.timeout_ms) r->timeout_at_ms = now_ms + r->spec.timeout_ms;
+}
+
+static void take_frame(Runner *r) {
+  RunnerStop command = {0};
+  RunnerRenew renew;
+  bool first = r->head.type == RUNNER_SPEC;
+  if (first == r->have_spec) { /* SPEC comes first and once */
+    control_lost(r, true);
+    return;
+  }
+  switch ((RunnerFrameType)r->head.type) {
+    case RUNNER_SPEC: take_spec(r); return;
+    case RUNNER_GO:
+      if (r->phase == PHASE_WAITING) go(r);
+      else control_lost(r, true);
+      return;
+    case RUNNER_RENEW:
+      memcpy(&renew, r->payload, sizeof renew);
+      if (renew.lease_end_boot_ms < 0 || renew.lease_end_boot_ms > RUNNER_TIME_MAX_MS) control_lost(r, true);
+      else set_lease(r, renew.lease_end_boot_ms);
+      return;
+    case RUNNER_STOP:
+    case RUNNER_KILL:
+      memcpy(&command, r->payload, sizeof command);
+      stop(r, command.why, r->head.type == RUNNER_KILL ? 0 : r->spec.kill_after_ms);
+      return;
+    default: control_lost(r, true); return;
+  }
+}
+
+/* Room for the payload whose head has been read. */
+static bool take_head(Runner *r) {
+  if (!runner_head_valid(&r->head, true)) return false;
+  if (r->head.bytes <= sizeof r->command) r->payload = r->command;
+  else if (r->have_spec) return false;
+  else r->payload = r->head.bytes <= sizeof small_spec ? small_spec : (r->spec_memory = malloc(r->head.bytes));
+  return r->payload != NULL;
+}
+
+static void read_control(Runner *r) {
+  while (r->control_open) {
+    bool in_head = r->got_bytes < sizeof r->head;
+    size_t at = in_head ? r->got_bytes : r->got_bytes - sizeof r->head;
+    uint8_t *to = in_head ? (uint8_t *)&r->head : r->payload;
+    ssize_t n = recv(RUNNER_CONTROL_FD, to + at, (in_head ? sizeof r->head : r->head.bytes) - at, MSG_DONTWAIT);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (n <= 0) {
+      control_lost(r, false);
+      return;
+    }
+    r->got_bytes += (size_t)n;
+    if (in_head && r->got_bytes == sizeof r->head && !take_head(r)) {
+      control_lost(r, true);
+      return;
+    }
+    if (r->got_bytes < sizeof r->head || r->got_bytes < sizeof r->head + r->head.bytes) continue;
+    r->got_bytes = 0;
+    take_frame(r);
+  }
+}
+
+/* The pipe that closes on exec has something to say. */
+static void read_failure(Runner *r) {
+  RunnerStartFailure failure;
+  ssize_t n = read(r->failure, &failure, sizeof failure);
+  if (n < 0 && errno == EINTR) return;
+  close(r->failure);
+  r->failure = -1;
+  if (n == sizeof failure) {
+    char text[RUNNER_TEXT_MAX_BYTES];
+    runner_start_failure_text(&r->spec, &failure, text, sizeof text);
+    waitpid(r->work, NULL, 0); /* it exits right after it has written */
+    end_not_started(r, text);
+  }
+  if (r->spec_memory) free(r->spec_memory); /* it can be megabytes, and the work can take days */
+  r->spec_memory = NULL;
+  RunnerStarted started = {.pid = r->work};
+  send_frame(r, RUNNER_STARTED, &started, sizeof started);
+  r->phase = PHASE_RUNNING;
+}
+
+/* Reaps all that have ended. False when no child is left. */
+static bool reap(Runner *r, bool *ret_main_ended) {
+  for (;;) {
+    int status;
+    pid_t pid = waitpid(-1, &status, WNOHANG);
+    if (pid == 0) return true;
+    if (pid < 0) return errno == EINTR;
+    if (pid == r->work) {
+      r->status = status;
+      *ret_main_ended = true;
+    }
+  }
+}
+
+static void children_changed(Runner *r) {
+  bool main_ended = false;
+  bool some_left = reap(r, &main_ended);
+  if (main_ended) {
+    if (r->failure >= 0) read_failure(r); /* in the order in which it happened; the pipe is at its end */
+    r->phase = PHASE_ENDED;
+    r->timeout_at_ms = 0;
+    if (some_left && r->stop == RUNNER_STOP_NONE) {
+      r->left_background = true;
+      if (r->spec.flags & RUNNER_KEEP_BACKGROUND) end_ended(r);
+    }
+    if (some_left && !r->killing) {
+      r->terminated = false; /* who came to be after the first TERM gets one too */
+      stop(r, r->stop, short_grace_ms(r));
+    }
+  }
+  if (!some_left) end_ended(r);
+}
+
+/* Acts on what is due, and returns when to look again; 0: at no set time. */
+static int64_t act_on_time(Runner *r) {
+  int64_t now_ms = boot_ms(), lease_end_ms = r->spec.lease_end_boot_ms;
+  if (lease_end_ms && now_ms >= r->lease_term_at_ms) stop(r, RUNNER_STOP_LEASE, lease_end_ms > now_ms ? lease_end_ms - now_ms : 0);
+  if (r->timeout_at_ms && now_ms >= r->timeout_at_ms) {
+    r->timeout_at_ms = 0;
+    stop(r, RUNNER_STOP_TIMEOUT, r->spec.kill_after_ms);
+  }
+  if (!r->killing && r->kill_at_ms && boot_ms() >= r->kill_at_ms) kill_all(r);
+  else if (r->killing && now_ms >= r->again_at_ms) kill_all(r);
+
+  int64_t next_ms = r->killing ? r->again_at_ms : r->kill_at_ms;
+  if (r->timeout_at_ms && !r->killing) next_ms = next_ms ? min_ms(next_ms, r->timeout_at_ms) : r->timeout_at_ms;
+  if (lease_end_ms && !r->killing) {
+    int64_t lease_ms = now_ms >= r->lease_term_at_ms ? lease_end_ms : r->lease_term_at_ms;
+    next_ms = next_ms ? min_ms(next_ms, lease_ms) : lease_ms;
+  }
+  return next_ms;
+}
+
+static void arm(Runner *r, int64_t at_ms) {
+  if (at_ms == r->armed_at_ms) return;
+  struct itimerspec when = {.it_value = {.tv_sec = at_ms / 1000, .tv_nsec = at_ms % 1000 * 1000000}};
+  timerfd_settime(r->timer, TFD_TIMER_ABSTIME, &when, NULL);
+  r->armed_at_ms = at_ms;
+}
+
+static void drain_descriptor(int fd) {
+  uint8_t bytes[sizeof(struct signalfd_siginfo) * 4];
+  while (read(fd, bytes, sizeof bytes) > 0) continue;
+}
+
+static void set_up(Runner *r) {
+  if (close_range(4, ~0u, 0) != 0)
+    for (int fd = 4; fd < 1024; fd++) close(fd);
+  fcntl(RUNNER_CONTROL_FD, F_SETFD, FD_CLOEXEC);
+  prctl(PR_SET_NAME, "pawl-runner");
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  sigset_t all, child;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, NULL);
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
+  r->signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+  r->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+  if (r->signals < 0 || r->timer < 0) end_not_started(r, "pawl-runner: no signalfd or timerfd");
+}
+
+int main(void) {
+  Runner runner = {.control_open = true, .failure = -1}, *r = &runner;
+  set_up(r);
+  for (;;) {
+    arm(r, act_on_time(r));
+    struct pollfd fds[] = {{.fd = r->control_open ? RUNNER_CONTROL_FD : -1, .events = POLLIN}, {.fd = r->signals, .events = POLLIN},
+      {.fd = r->timer, .events = POLLIN}, {.fd = r->failure, .events = POLLIN}};
+    if (poll(fds, sizeof fds / sizeof *fds, -1) < 0 && errno != EINTR) abort();
+    if (fds[3].revents && r->failure >= 0) read_failure(r);
+    if (fds[1].revents) {
+      drain_descriptor(r->signals);
+      children_changed(r);
+    }
+    if (fds[2].revents) {
+      drain_descriptor(r->timer);
+      r->armed_at_ms = 0;
+    }
+    if (fds[0].revents) read_control(r);
+  }
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The conversation with one runner. */
+#include "worker/supervisor_private.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+G_STATIC_ASSERT((int)RUNNER_STOP_CANCEL == (int)PAWL_STOP_CANCEL && (int)RUNNER_STOP_TIMEOUT == (int)PAWL_STOP_TIMEOUT &&
+  (int)RUNNER_STOP_LEASE == (int)PAWL_STOP_LEASE && (int)RUNNER_STOP_DRAIN == (int)PAWL_STOP_DRAIN);
+
+void pawl_attempt_flush(Attempt *attempt) {
+  GByteArray *unsent = attempt->unsent;
+  if (!unsent || attempt->control.fd < 0) return;
+  gssize n = send(attempt->control.fd, unsent->data, unsent->len, MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (n < 0 && errno != EAGAIN && errno != EINTR) n = unsent->len; /* it is gone: what it has said is still to be read */
+  if (n > 0) g_byte_array_remove_range(unsent, 0, (guint)n);
+  if (unsent->len == 0) g_clear_pointer(&attempt->unsent, g_byte_array_unref);
+  pawl_supervisor_rewatch(attempt->supervisor, &attempt->control, attempt->unsent ? EPOLLIN | EPOLLOUT : EPOLLIN);
+}
+
+void pawl_attempt_send(Attempt *attempt, RunnerFrameType type, const void *payload, gsize bytes) {
+  guint8 frame[sizeof(RunnerHead) + RUNNER_COMMAND_MAX_BYTES];
+  RunnerHead head = runner_head(type, bytes);
+  memcpy(frame, &head, sizeof head);
+  if (bytes) memcpy(frame + sizeof head, payload, bytes);
+  bytes += sizeof head;
+  if (attempt->control.fd < 0) return;
+  if (!attempt->unsent && send(attempt->control.fd, frame, bytes, MSG_NOSIGNAL | MSG_DONTWAIT) == (gssize)bytes) return;
+  if (!attempt->unsent) attempt->unsent = g_byte_array_new(); /* a stream socket takes so few bytes whole or not at all */
+  g_byte_array_append(attempt->unsent, frame, (guint)bytes);
+  pawl_attempt_flush(attempt);
+}
+
+void pawl_attempt_set_ended(Attempt *attempt, PawlEnd end, PawlStop stop, const char *detail, gssize detail_bytes) {
+  if (attempt->ended) return;
+  attempt->ended = pawl_report_new(PAWL_REPORT_ENDED, &attempt->fence, pawl_clock_wall_ms());
+  attempt->ended->end = end;
+  attempt->ended->stop = stop;
+  if (detail) attempt->ended->detail = g_utf8_make_valid(detail, detail_bytes);
+}
+
+static PawlStop valid_stop(guint32 stop) { return stop <= PAWL_STOP_DRAIN ? (PawlStop)stop : PAWL_STOP_NONE; }
+
+static void take_started(Attempt *attempt, const guint8 *payload) {
+  RunnerStarted started;
+  memcpy(&started, payload, sizeof started);
+  attempt->work_pid = started.pid;
+  PawlReport *what = pawl_report_new(PAWL_REPORT_STARTED, &attempt->fence, pawl_clock_wall_ms());
+  what->work_pid = started.pid;
+  attempt->supervisor->options.report(what, attempt->supervisor->options.data);
+}
+
+static void take_ended(Attempt *attempt, const guint8 *payload) {
+  RunnerEnded ended;
+  memcpy(&ended, payload, sizeof ended);
+  gboolean signalled = WIFSIGNALED(ended.status);
+  pawl_attempt_set_ended(attempt, signalled ? PAWL_END_SIGNALLED : PAWL_END_EXITED, valid_stop(ended.stop), NULL, 0);
+  if (signalled) attempt->ended->signal = WTERMSIG(ended.status);
+  else attempt->ended->code = WEXITSTATUS(ended.status);
+  attempt->ended->killed = ended.killed;
+  attempt->ended->left_background = ended.left_background;
+  attempt->ended->cpu_ms = ended.cpu_ms;
+  attempt->ended->max_rss_kib = ended.max_rss_kib;
+}
+
+static void take_not_started(Attempt *attempt, const guint8 *payload, gsize bytes) {
+  RunnerNotStarted numbers;
+  memcpy(&numbers, payload, sizeof numbers);
+  pawl_attempt_set_ended(attempt, PAWL_END_NOT_STARTED, valid_stop(numbers.stop), (const char *)payload + sizeof numbers, (gssize)(bytes - sizeof numbers));
+}
+
+/* Takes the frames that are complete. FALSE: malformed. */
+static gboolean take_frames(Attempt *attempt) {
+  RunnerHead head;
+  while (attempt->frame_bytes >= sizeof head) {
+    memcpy(&head, attempt->frame, sizeof head);
+    if (!runner_head_valid(&head, false)) return FALSE;
+    gsize bytes = sizeof head + head.bytes;
+    if (attempt->frame_bytes < bytes) return TRUE;
+    const guint8 *payload = attempt->frame + sizeof head;
+    if (head.type == RUNNER_STARTED) take_started(attempt, payload);
+    else if (head.type == RUNNER_ENDED) take_ended(attempt, payload);
+    else take_not_started(attempt, payload, head.bytes);
+    attempt->frame_bytes -= bytes;
+    memmove(attempt->frame, attempt->frame + bytes, attempt->frame_bytes);
+  }
+  return TRUE;
+}
+
+void pawl_attempt_read_runner(Attempt *attempt) {
+  while (attempt->control.fd >= 0) {
+    gssize n = recv(attempt->control.fd, attempt->frame + attempt->frame_bytes, sizeof attempt->frame - attempt->frame_bytes, MSG_DONTWAIT);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EAGAIN) return;
+    if (n > 0) attempt->frame_bytes += (gsize)n;
+    gboolean sound = n > 0 && take_frames(attempt);
+    if (n > 0 && !sound) kill(attempt->process.pid, SIGKILL); /* not reaped yet, so the number is still its own */
+    if (!sound) pawl_supervisor_close_watch(&attempt->control);
+  }
+}
