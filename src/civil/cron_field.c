@@ -190,7 +190,7 @@ static gboolean take_item(Reader *r, CronItem *item) {
     r->p++;
     ok = take_last(r, item);
   } else ok = take_number_item(r, item);
-  if (ok && !at_end(r)) ok = refuse_item(r, start, "it has text that does not belong there");
+  if (ok && !at_end(r)) ok = refuse_item(r, r->p, "this does not belong there");
   return ok;
 }
 
@@ -222,6 +222,17 @@ void pawl_cron_hash_bounds(const CronItem *item, int *ret_low, int *ret_high) {
   const CronFieldInfo *info = &pawl_cron_fields[item->field];
   *ret_low = item->b < 0 ? info->low : item->a;
   *ret_high = item->b < 0 ? info->hash_high : item->b;
+}
+
+void pawl_cron_step_bounds(const CronItem *item, int *ret_low, int *ret_high) {
+  const CronFieldInfo *info = &pawl_cron_fields[item->field];
+  int low = info->low, high = info->high;
+  if (item->kind == ITEM_HASH) pawl_cron_hash_bounds(item, &low, &high);
+  else if (item->kind == ITEM_FROM) low = item->a;
+  else if (item->kind == ITEM_RANGE) low = item->a, high = item->b < item->a ? item->b + info->span : item->b;
+  else if (item->field == CRON_DOW) high = 6;
+  *ret_low = low;
+  *ret_high = high;
 }
 
 /* The field's own four bytes of the hash, as a big-endian number, modulo the choices there are. */

@@ -91,3 +91,6 @@ gboolean pawl_cron_has_local(const PawlCron *cron, gint64 from_s, gint64 to_s);
 
 /* The bounds of its values for H: from the item, else from the field. */
 void pawl_cron_hash_bounds(const CronItem *item, int *ret_low, int *ret_high);
+/* The range of values that the item's step runs over; `high` past the field's end where it wraps. */
+void pawl_cron_step_bounds(const CronItem *item, int *ret_low, int *ret_high);
+void pawl_cron_add_item_text(const CronItem *item, GString *out);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A cron expression in normal form, in English, and what is to be warned of. */
+/* A cron expression in normal form, and in English. */
 #include "base/clock.h"
 #include "civil/cron_private.h"
-
-#define WARN_AHEAD_MS (400 * PAWL_DAY_MS)
 
 static const char *const month_names[] = {"January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
                                           "November", "December"};
@@ -11,7 +9,7 @@ static const char *const weekday_names[] = {"Sunday", "Monday", "Tuesday", "Wedn
 
 /* ---- normal form ---- */
 
-static void add_item_text(const CronItem *item, GString *out) {
+void pawl_cron_add_item_text(const CronItem *item, GString *out) {
   switch ((CronItemKind)item->kind) {
   case ITEM_STAR: g_string_append_c(out, '*'); break;
   case ITEM_VALUE:
@@ -40,7 +38,7 @@ char *pawl_cron_text(const PawlCron *cron) {
   else
     for (guint i = 0; i < cron->n_items; i++) {
       if (i > 0) g_string_append_c(out, cron->items[i].field == cron->items[i - 1].field ? ',' : ' ');
-      add_item_text(&cron->items[i], out);
+      pawl_cron_add_item_text(&cron->items[i], out);
     }
   if (cron->kind == CRON_EVERY) {
     g_autofree char *every = pawl_duration_text(cron->every_s * 1000);
@@ -88,7 +86,19 @@ static const char *unit_name(CronField field) {
   return units[field];
 }
 
-/* "every 2nd day from 1 to 31" */
+/* Whether the item stands for one number of its field, also as a range that holds one or a step that is too long. */
+static gboolean is_single(const CronItem *item, int *ret_value) {
+  int low, high;
+  if (item->kind > ITEM_HASH) return FALSE;
+  pawl_cron_step_bounds(item, &low, &high);
+  if (item->kind == ITEM_VALUE) low = item->a;
+  else if (item->kind == ITEM_HASH && (item->step == 0 || item->at + (gint64)item->step > high)) low = item->at;
+  else if (item->kind == ITEM_HASH || (low < high && low + (gint64)item->step <= high)) return FALSE;
+  *ret_value = low;
+  return TRUE;
+}
+
+/* "every 2nd day from 1 to 31"; to < 0: to the field's end */
 static void add_steps(CronField field, int from, int to, gint32 step, GString *out) {
   if (step > 1) g_string_append_printf(out, "every %d%s %s from ", step, ordinal_end(step), unit_name(field));
   else g_string_append_printf(out, "every %s from ", unit_name(field));
@@ -105,54 +115,53 @@ static void add_range(const CronItem *item, GString *out) {
     return;
   }
   add_value(field, item->a, out);
-  if (item->a == item->b) return;
   g_string_append(out, " to ");
   add_value(field, item->b, out);
 }
 
+static void add_day_item(const CronItem *item, GString *out) {
+  if (item->kind == ITEM_LAST && item->a == 0) g_string_append(out, "the last day of the month");
+  else if (item->kind == ITEM_LAST && item->a == 1) g_string_append(out, "the day before the last of the month");
+  else if (item->kind == ITEM_LAST) g_string_append_printf(out, "the day %d days before the last of the month", item->a);
+  else if (item->kind == ITEM_LAST_WEEKDAY) g_string_append(out, "the last Monday-to-Friday day of the month");
+  else if (item->kind == ITEM_NEAREST) g_string_append_printf(out, "the Monday-to-Friday day nearest to day %d", item->a);
+  else if (item->kind == ITEM_LAST_DOW) g_string_append_printf(out, "the last %s of the month", weekday_names[item->a]);
+  else g_string_append_printf(out, "the %d%s %s of the month", item->b, ordinal_end(item->b), weekday_names[item->a]);
+}
+
 static void add_item(const CronItem *item, GString *out) {
   CronField field = (CronField)item->field;
-  int low, high;
-  switch ((CronItemKind)item->kind) {
-  case ITEM_STAR:
-    if (item->step == 0) g_string_append_printf(out, "every %s", unit_name(field));
-    else add_steps(field, pawl_cron_fields[field].low, -1, item->step, out);
-    break;
-  case ITEM_VALUE: add_value(field, item->a, out); break;
-  case ITEM_RANGE: add_range(item, out); break;
-  case ITEM_FROM: add_steps(field, item->a, -1, item->step, out); break;
-  case ITEM_HASH:
+  int low, high, value;
+  if (is_single(item, &value)) add_value(field, value, out);
+  else if (item->kind == ITEM_STAR && item->step == 0) g_string_append_printf(out, "every %s", unit_name(field));
+  else if (item->kind == ITEM_STAR) add_steps(field, pawl_cron_fields[field].low, -1, item->step, out);
+  else if (item->kind == ITEM_FROM) add_steps(field, item->a, -1, item->step, out);
+  else if (item->kind == ITEM_RANGE) add_range(item, out);
+  else if (item->kind == ITEM_HASH) {
     pawl_cron_hash_bounds(item, &low, &high);
-    if (item->step > 0) add_steps(field, item->at, high, item->step, out);
-    else add_value(field, item->at, out);
-    g_string_append(out, " (chosen by H)");
-    break;
-  case ITEM_LAST:
-    if (item->a == 0) g_string_append(out, "the last day of the month");
-    else g_string_append_printf(out, "the day %d day%s before the last of the month", item->a, item->a > 1 ? "s" : "");
-    break;
-  case ITEM_LAST_WEEKDAY: g_string_append(out, "the last Monday-to-Friday day of the month"); break;
-  case ITEM_NEAREST: g_string_append_printf(out, "the Monday-to-Friday day nearest to day %d", item->a); break;
-  case ITEM_LAST_DOW: g_string_append_printf(out, "the last %s of the month", weekday_names[item->a]); break;
-  case ITEM_NTH:
-    g_string_append_printf(out, "the %d%s %s of the month", item->b, ordinal_end(item->b), weekday_names[item->a]);
-    break;
-  }
+    add_steps(field, item->at, high, item->step, out);
+  } else add_day_item(item, out);
+  if (item->kind == ITEM_HASH) g_string_append(out, " (chosen by H)");
 }
 
 static gboolean is_number(const CronItem *item) {
-  return item->kind == ITEM_VALUE || (item->kind == ITEM_HASH && item->step == 0) || (item->kind == ITEM_RANGE && item->step == 0);
+  int value;
+  return is_single(item, &value) || (item->kind == ITEM_RANGE && item->step == 0);
 }
 
-/* "minute 5", "minutes 5, 10 to 20 and every 7th minute from 30"; the unit only before numbers. */
+/* "minute 5", "minutes 5, 10 to 20 and every 7th minute from 30": numbers have their unit before the first of them. */
 static void add_items(const PawlCron *cron, CronField field, GString *out) {
-  guint n;
+  guint n, numbers = 0;
+  int value;
   const CronItem *items = field_items(cron, field, &n);
-  gboolean unit = is_number(&items[0]) && field != CRON_MONTH && field != CRON_DOW && field != CRON_YEAR;
-  gboolean many = n > 1 || (items[0].kind == ITEM_RANGE && items[0].a != items[0].b);
-  if (unit) g_string_append_printf(out, "%s%s ", unit_name(field), many ? "s" : "");
+  for (guint i = 0; i < n; i++) numbers += is_number(&items[i]) ? 1 + !is_single(&items[i], &value) : 0;
+  gboolean unit = field != CRON_MONTH && field != CRON_DOW && field != CRON_YEAR;
   for (guint i = 0; i < n; i++) {
     if (i > 0) g_string_append(out, i + 1 == n ? " and " : ", ");
+    if (unit && is_number(&items[i])) {
+      g_string_append_printf(out, "%s%s ", unit_name(field), numbers > 1 ? "s" : "");
+      unit = FALSE;
+    }
     add_item(&items[i], out);
   }
 }
@@ -183,8 +192,9 @@ static gboolean add_clock_times(const PawlCron *cron, GString *out) {
 /* "every 15 minutes" reads better than "every 15th minute from 0", where it is true. */
 static gboolean add_even_step(const PawlCron *cron, CronField field, GString *out) {
   const CronItem *item = only_item(cron, field);
-  if (item == NULL || item->kind != ITEM_STAR || item->step == 0 || pawl_cron_fields[field].span % item->step != 0) return FALSE;
-  if (item->step == pawl_cron_fields[field].span) return FALSE;
+  const CronFieldInfo *info = &pawl_cron_fields[field];
+  if (item == NULL || item->step < 2 || item->step >= info->span || info->span % item->step != 0) return FALSE;
+  if (item->kind != ITEM_STAR && !(item->kind == ITEM_FROM && item->a == info->low)) return FALSE;
   g_string_append_printf(out, "every %d %ss", item->step, unit_name(field));
   return TRUE;
 }
@@ -264,81 +274,4 @@ char *pawl_cron_explain(const PawlCron *cron) {
   g_string_append(out, cron->year_kinds == 0 ? "; there is no such day, so it never fires." : ".");
   out->str[0] = g_ascii_toupper(out->str[0]);
   return g_string_free(out, FALSE);
-}
-
-/* ---- warnings ---- */
-
-static void warn(GPtrArray *warnings, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static void warn(GPtrArray *warnings, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  g_ptr_array_add(warnings, g_strdup_vprintf(format, args));
-  va_end(args);
-}
-
-static void warn_of_step(const CronItem *item, GPtrArray *warnings) {
-  const CronFieldInfo *info = &pawl_cron_fields[item->field];
-  int low = info->low, high = item->field == CRON_DOW ? 6 : info->high;
-  if (item->kind == ITEM_HASH) pawl_cron_hash_bounds(item, &low, &high);
-  else if (item->kind == ITEM_FROM) low = item->a, high = info->high;
-  else if (item->kind == ITEM_RANGE) low = item->a, high = item->b < item->a ? item->b + info->span : item->b;
-  g_autoptr(GString) text = g_string_new(NULL);
-  add_item_text(item, text);
-  if (item->step > high - low) {
-    if (high > low) warn(warnings, "%s in %s: the step is longer than the range, so only its first value is left.", text->str, info->name);
-    return;
-  }
-  gboolean whole = item->kind == ITEM_STAR || (item->kind == ITEM_HASH && item->b < 0) || (item->kind == ITEM_FROM && item->a - info->low < item->step);
-  if (!whole || item->field == CRON_YEAR) return;
-  if (item->field == CRON_DOM) {
-    warn(warnings, "%s in %s is uneven: it starts anew each month.", text->str, info->name);
-  } else if (info->span % item->step != 0) {
-    warn(warnings, "%s in %s is uneven: %d is not a multiple of %d, so the last step before each new round is shorter.", text->str, info->name,
-      info->span, item->step);
-  }
-}
-
-static void warn_of_change(const PawlCron *cron, const PawlZoneSpan *span, GPtrArray *warnings) {
-  gboolean gap = span->offset_s > span->before_s;
-  gint64 low = span->from_s + (gap ? span->before_s : span->offset_s), high = span->from_s + (gap ? span->offset_s : span->before_s);
-  if (!pawl_cron_has_local(cron, low, high)) return;
-  int year, month, day;
-  pawl_date_of(pawl_floor_div(low, PAWL_DAY_S), &year, &month, &day);
-  int from = (int)pawl_floor_mod(low, PAWL_DAY_S) / 60, to = (int)pawl_floor_mod(high, PAWL_DAY_S) / 60;
-  const char *what;
-  if (gap) {
-    if (cron->interval) what = "do not exist, and instants in them are skipped";
-    else if (high - low > CRON_GAP_MAX_S) what = "do not exist, and what falls into them is not made up";
-    else what = "do not exist, and what falls into them fires once, at the end of the gap";
-  } else what = cron->interval ? "occur twice, and instants in them fire both times" : "occur twice, and instants in them fire the first time only";
-  warn(warnings, "On %04d-%02d-%02d in %s the times from %02d:%02d to %02d:%02d %s.", year, month, day, pawl_zone_name(cron->zone), from / 60,
-    from % 60, to / 60, to % 60, what);
-}
-
-static void warn_of_changes(const PawlCron *cron, gint64 after_ms, GPtrArray *warnings) {
-  gint64 at_ms = after_ms;
-  if (cron->interval && cron->hours == 0xffffff) return; /* follows real time through every change */
-  while (pawl_zone_next_change(cron->zone, at_ms, &at_ms) && at_ms <= after_ms + WARN_AHEAD_MS) {
-    PawlZoneSpan span;
-    pawl_zone_span(cron->zone, at_ms / 1000, &span);
-    warn_of_change(cron, &span, warnings);
-  }
-}
-
-GPtrArray *pawl_cron_warnings(const PawlCron *cron, gint64 after_ms) {
-  GPtrArray *warnings = g_ptr_array_new_with_free_func(g_free);
-  gint64 at_ms;
-  if (cron->kind != CRON_CALENDAR) return warnings;
-  if (!pawl_cron_next(cron, after_ms, &at_ms)) {
-    if (cron->year_kinds == 0) warn(warnings, "It never fires: there is no such day in any year.");
-    else warn(warnings, pawl_cron_next(cron, -1, &at_ms) ? "It never fires again: its last instant has passed."
-                                                         : "It never fires: its local times do not exist on its days.");
-  }
-  for (guint i = 0; i < cron->n_items; i++)
-    if (cron->items[i].step > 0) warn_of_step(&cron->items[i], warnings);
-  if (cron->fields == PAWL_CRON_SECONDS && cron->nickname == NULL && is_plain_star(cron, CRON_SECOND) && !is_plain_star(cron, CRON_MINUTE))
-    warn(warnings, "The first of six fields is the second, and * there fires every second of the minutes given; write 0 for once a minute, or "
-                   "five fields without seconds.");
-  warn_of_changes(cron, after_ms, warnings);
-  return warnings;
 }
