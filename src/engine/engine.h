@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* engine: the scheduling side of a process. One thread with a connection of its own:
+ *
+ *   sleep until the earliest instant -> claim what is due -> decide (civil) -> admit in a batch -> tell the worker
+ *
+ * It starts nothing and picks no worker. It sleeps exactly: until the next due instant, the end of a pause, a ring of the store's bell, a step of
+ * the wall clock, or once a minute (with jitter) for the net: leases that ran out, retention, drift. One bad trigger is found by halving its batch and
+ * put aside (quarantine); it never stops the others. A store that cannot be used is tried again with a back-off, for as long as it takes.
+ *
+ * All functions may be called from any thread. */
+#pragma once
+#include "store/dispatch.h"
+
+typedef struct PawlEngine PawlEngine;
+typedef struct {
+  const char *url;
+  const char *actor;
+  gint64 history_ms;                 /* what is older goes, in small bites */
+  void (*work_waits)(gpointer data); /* called on the engine's thread after an admission, a ring, and by the net. Must not wait */
+  /* Ends what still lives of an attempt whose worker is gone; TRUE once nothing does. May wait some seconds. */
+  gboolean (*end_attempt)(const PawlOrphan *orphan, gpointer data);
+  gpointer data;
+} PawlEngineOptions;
+
+/* Opens the connection and settles what earlier sessions left behind (recovery). Errors: those of pawl_store_open. */
+PawlEngine *pawl_engine_new(const PawlEngineOptions *options, GError **error);
+/* Starts the thread. `session`: the worker's, whose leases are not orphans. */
+void pawl_engine_start(PawlEngine *engine, const PawlId *session);
+/* Looks again at once: something was published. */
+void pawl_engine_wake(PawlEngine *engine);
+/* Claims nothing any more and joins the thread. */
+void pawl_engine_stop(PawlEngine *engine);
+void pawl_engine_free(PawlEngine *engine);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the engine share. Everything here runs on the engine's thread. */
+#pragma once
+#include "engine/engine.h"
+#include "store/runs.h"
+#include "store/schedules.h"
+
+/* ---- scheduler.c ---- */
+typedef struct {
+  guint admitted;      /* runs that came into being */
+  gint64 next_due_ms;  /* the earliest instant to come, 0: none */
+  gboolean more;       /* the budget was used up: another round at once */
+} PawlRound;
+/* One round. `budget`: 16 at first, doubled up to 256 while rounds come back full. */
+gboolean pawl_scheduler_round(PawlStore *store, guint *budget, PawlRound *ret_round, GError **error);
+
+/* ---- recovery.c ---- */
+/* Settles leases of other sessions, and those that ran out: ends the processes first, by boot id, pid and start time. `mine`: NULL at start, when every lease is an orphan. */
+void pawl_recover_leases(PawlStore *store, const PawlId *mine, const PawlEngineOptions *options);
+void pawl_recover_drift(PawlStore *store);
+
+/* ---- upkeep.c ---- */
+/* Small bites of retention while there is more, for at most 50 ms. */
+void pawl_upkeep_retention(PawlStore *store, gint64 history_ms);

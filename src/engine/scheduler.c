@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A round of scheduling: claim, decide, admit. */
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/fault.h"
+#include "base/log.h"
+#include "engine/engine_private.h"
+
+#define BUDGET_MIN 16
+#define BUDGET_MAX 256
+
+static void admission_clear(gpointer p) {
+  PawlAdmission *admission = p;
+  pawl_decision_clear(&admission->decision);
+  g_free(admission->failure);
+}
+
+static void quarantine(PawlStore *store, PawlAdmission *admission, const char *reason) {
+  g_autoptr(GError) failed = NULL;
+  char id[PAWL_ID_TEXT];
+  pawl_id_text(&admission->row.trigger, id);
+  admission->outcome = PAWL_ADMIT_FAILED;
+  g_set_str(&admission->failure, reason);
+  if (pawl_store_quarantine(store, &admission->row, reason, &failed))
+    pawl_log(PAWL_LOG_ERROR, "trigger.quarantined", "a trigger was put aside; the others go on", "trigger", id, "reason", reason, NULL);
+  else pawl_log(PAWL_LOG_ERROR, "trigger.quarantine_failed", "a trigger could not be put aside", "trigger", id, "reason", failed->message, NULL);
+}
+
+/* FALSE: the trigger's specs cannot be read; `error` says why. */
+static gboolean decide(PawlStore *store, PawlAdmission *admission, GError **error) {
+  const PawlDueRow *row = &admission->row;
+  const PawlTriggerSpec *spec = pawl_store_trigger_spec(store, &row->trigger, row->trigger_revision, error);
+  if (spec == NULL) return FALSE;
+  PawlDecideInput input = {.cursor_ms = row->cursor_ms,
+    .now_ms = row->acquired_at_ms,
+    .first_claimed_at_ms = row->first_claimed_ms,
+    .made_up = row->made_up};
+  pawl_decide(&spec->timing, &row->trigger, &spec->misfire, &input, &admission->decision);
+  return TRUE;
+}
+
+/* Whether the store, and not this batch, is what failed: then nobody is put aside, and the caller tries again later. */
+static gboolean store_failed(const GError *error) { return pawl_error_info_of(error)->retry; }
+
+/* Admits a batch; a failure is halved until the bad one stands alone. FALSE only when the store itself cannot be used. */
+static gboolean admit(PawlStore *store, PawlAdmission **batch, guint n, GError **error) {
+  g_autoptr(GError) failed = NULL;
+  if (n == 0 || pawl_store_admit(store, batch, n, &failed)) return TRUE;
+  if (store_failed(failed)) {
+    g_propagate_error(error, g_steal_pointer(&failed));
+    return FALSE;
+  }
+  if (n == 1) {
+    quarantine(store, batch[0], failed->message);
+    return TRUE;
+  }
+  return admit(store, batch, n / 2, error) && admit(store, batch + n / 2, n - n / 2, error);
+}
+
+static GArray *admissions_of(const GArray *rows) {
+  GArray *admissions = g_array_sized_new(FALSE, TRUE, sizeof(PawlAdmission), rows->len);
+  g_array_set_clear_func(admissions, admission_clear);
+  for (guint i = 0; i < rows->len; i++) {
+    PawlAdmission admission = {.row = g_array_index(rows, PawlDueRow, i)};
+    g_array_append_val(admissions, admission);
+  }
+  return admissions;
+}
+
+/* Decides all; what cannot be decided is put aside and not part of the batch. FALSE: the store cannot be used. */
+static gboolean decide_all(PawlStore *store, GArray *admissions, GPtrArray *batch, GError **error) {
+  for (guint i = 0; i < admissions->len; i++) {
+    g_autoptr(GError) failed = NULL;
+    PawlAdmission *admission = &g_array_index(admissions, PawlAdmission, i);
+    if (decide(store, admission, &failed)) g_ptr_array_add(batch, admission);
+    else if (store_failed(failed)) {
+      g_propagate_error(error, g_steal_pointer(&failed));
+      return FALSE;
+    } else quarantine(store, admission, failed->message);
+  }
+  return TRUE;
+}
+
+gboolean pawl_scheduler_round(PawlStore *store, guint *budget, PawlRound *ret_round, GError **error) {
+  PawlRound round = {0};
+  gint64 now_ms;
+  g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(PawlDueRow));
+  g_autoptr(GPtrArray) batch = g_ptr_array_new();
+  *budget = CLAMP(*budget, BUDGET_MIN, BUDGET_MAX);
+  if (!pawl_store_claim(store, *budget, rows, &round.next_due_ms, &now_ms, error)) return FALSE;
+  PAWL_FAULT("schedule.after_claim");
+  round.more = rows->len == *budget;
+  *budget = round.more ? MIN(*budget * 2, BUDGET_MAX) : BUDGET_MIN;
+  if (rows->len > 0) {
+    g_autoptr(GArray) admissions = admissions_of(rows);
+    if (!decide_all(store, admissions, batch, error) || !admit(store, (PawlAdmission **)batch->pdata, batch->len, error)) return FALSE;
+    for (guint i = 0; i < admissions->len; i++) {
+      const PawlAdmission *admission = &g_array_index(admissions, PawlAdmission, i);
+      round.admitted += admission->admitted;
+      /* a cursor that is due again (a long absence in rounds), or one that was raced, is looked at once more */
+      if (admission->outcome == PAWL_ADMIT_RACED || (admission->decision.has_next && admission->decision.next_ms <= now_ms)) round.more = TRUE;
+      if (admission->decision.has_next && admission->decision.next_ms > now_ms &&
+          (round.next_due_ms == 0 || admission->decision.next_ms < round.next_due_ms))
+        round.next_due_ms = admission->decision.next_ms;
+    }
+  }
+  *ret_round = round;
+  return TRUE;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/engine_private.h"
+
+#define BITE_RUNS 200
+#define BITES_MS 50
+
+void pawl_upkeep_retention(PawlStore *store, gint64 history_ms) {
+  gboolean more = TRUE;
+  gint64 until_ms = pawl_clock_mono_ms() + BITES_MS;
+  while (more && pawl_clock_mono_ms() < until_ms) {
+    g_autoptr(GError) failed = NULL;
+    if (!pawl_store_retention(store, history_ms, BITE_RUNS, &more, &failed)) {
+      pawl_log(PAWL_LOG_WARNING, "retention.failed", "old history could not be removed", "reason", failed->message, NULL);
+      return;
+    }
+  }
+}
