@@ -132,7 +132,7 @@ PawlCron *pawl_cron_parse(const char *expression, PawlCronFields fields, const c
     return NULL;
   }
   PawlCron *cron = g_new0(PawlCron, 1);
-  g_atomic_ref_count_init(&cron->refs);
+  atomic_init(&cron->refs, 1);
   cron->fields = fields;
   cron->zone = zone ? pawl_zone_ref(zone) : pawl_zone_new("UTC", NULL);
   spread_bytes(hash_key, hash);
@@ -146,12 +146,12 @@ PawlCron *pawl_cron_parse(const char *expression, PawlCronFields fields, const c
 }
 
 PawlCron *pawl_cron_ref(PawlCron *cron) {
-  g_atomic_ref_count_inc(&cron->refs);
+  atomic_fetch_add(&cron->refs, 1);
   return cron;
 }
 
 void pawl_cron_unref(PawlCron *cron) {
-  if (cron == NULL || !g_atomic_ref_count_dec(&cron->refs)) return;
+  if (cron == NULL || atomic_fetch_sub(&cron->refs, 1) != 1) return;
   pawl_zone_unref(cron->zone);
   g_free(cron->years);
   g_free(cron->items);

@@ -8,6 +8,8 @@
 #include "civil/date.h"
 #include "civil/zone_private.h"
 
+#include <stdatomic.h>
+
 typedef enum { CRON_SECOND, CRON_MINUTE, CRON_HOUR, CRON_DOM, CRON_MONTH, CRON_DOW, CRON_YEAR, CRON_N_FIELDS } CronField;
 
 typedef struct {
@@ -41,7 +43,7 @@ typedef struct {
 typedef enum { CRON_CALENDAR, CRON_EVERY, CRON_REBOOT } CronKind;
 
 struct PawlCron {
-  gatomicrefcount refs;
+  atomic_int refs;
   CronKind kind;
   PawlCronFields fields;
   PawlZone *zone;

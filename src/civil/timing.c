@@ -44,7 +44,7 @@ gint64 pawl_timing_jitter(const PawlTiming *timing, const PawlId *trigger, gint6
   guint64 h = G_GUINT64_CONSTANT(0xcbf29ce484222325);
   if (timing->jitter_ms <= 0) return 0;
   for (int i = 0; i < PAWL_ID_BYTES + 8; i++) {
-    guint8 byte = i < PAWL_ID_BYTES ? trigger->b[i] : (guint8)((guint64)nominal_ms >> 8 * (i - PAWL_ID_BYTES));
+    guint64 byte = i < PAWL_ID_BYTES ? trigger->b[i] : (guint64)nominal_ms >> 8 * (i - PAWL_ID_BYTES) & 0xff;
     h = (h ^ byte) * G_GUINT64_CONSTANT(0x100000001b3);
   }
   h = (h ^ h >> 32) * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
