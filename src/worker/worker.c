@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The link's thread: reports in, batches out to the store, attempts pulled into the room that is free. */
+#include "worker/worker.h"
+
+#include "base/clock.h"
+#include "base/fault.h"
+#include "base/log.h"
+#include "worker/link_private.h"
+#include "worker/output.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define RETRY_MIN_MS 100
+#define RETRY_MAX_MS 5000
+#define FAKE_CLOCK_LOOK_MS 100
+#define STOP_WAIT_MS 5000
+
+void pawl_job_free(PawlJob *job) {
+  if (job == NULL) return;
+  pawl_grant_free(job->grant);
+  g_clear_pointer(&job->chunks, g_ptr_array_unref);
+  g_clear_pointer(&job->ended, pawl_report_free);
+  g_free(job->label);
+  g_free(job->reason);
+  g_free(job->mail_to);
+  g_free(job);
+}
+
+static void ring(int fd) {
+  guint64 one = 1;
+  gssize ignored = write(fd, &one, sizeof one);
+  (void)ignored;
+}
+
+static void unring(int fd) {
+  guint64 count;
+  gssize ignored = read(fd, &count, sizeof count);
+  (void)ignored;
+}
+
+/* ---- reports ---- */
+
+/* On the supervisor's thread. */
+static void on_report(PawlReport *report, gpointer data) {
+  PawlWorker *worker = data;
+  pthread_mutex_lock(&worker->lock);
+  g_queue_push_tail(&worker->inbox, report);
+  pthread_mutex_unlock(&worker->lock);
+  ring(worker->wake_fd);
+}
+
+static void forget_chunks(PawlJob *job, gint64 from_seq, gint64 before_seq) {
+  for (guint i = 0; i < job->chunks->len;) {
+    const PawlOutputChunk *chunk = g_ptr_array_index(job->chunks, i);
+    if (chunk->seq >= from_seq && chunk->seq < before_seq) g_ptr_array_remove_index(job->chunks, i);
+    else i++;
+  }
+  job->drop_from = job->drop_before == 0 ? from_seq : MIN(job->drop_from, from_seq);
+  job->drop_before = MAX(job->drop_before, before_seq);
+}
+
+static void take_output(PawlJob *job, PawlReport *report) {
+  if (report->drop_before_seq != 0) forget_chunks(job, report->drop_from_seq, report->drop_before_seq);
+  while (report->chunks != NULL && report->chunks->len > 0) g_ptr_array_add(job->chunks, g_ptr_array_steal_index(report->chunks, 0));
+}
+
+static void log_start(const PawlJob *job) {
+  char id[PAWL_ID_TEXT];
+  g_autofree char *message = g_strdup_printf("%s %s started", job->label, pawl_id_short(&job->fence.run, id));
+  g_autofree char *attempt = job->fence.attempt > 1 ? g_strdup_printf("%d", job->fence.attempt) : NULL;
+  if (job->kind == PAWL_JOB_ATTEMPT) pawl_log(PAWL_LOG_INFO, "run.started", message, "attempt", attempt, NULL);
+}
+
+static void take_report(PawlWorker *worker, PawlReport *report) {
+  PawlJob *job = g_hash_table_lookup(worker->jobs, &report->fence.run);
+  if (job == NULL || !pawl_fence_equal(&job->fence, &report->fence)) {
+    pawl_report_free(report);
+    return;
+  }
+  switch (report->kind) {
+  case PAWL_REPORT_READY:
+    job->runner = report->runner;
+    if (job->kind == PAWL_JOB_MAIL) pawl_supervisor_go(worker->supervisor, &job->fence);
+    else job->ready = TRUE;
+    break;
+  case PAWL_REPORT_STARTED:
+    job->started_at_ms = report->at_ms;
+    log_start(job);
+    break;
+  case PAWL_REPORT_OUTPUT: take_output(job, report); break;
+  case PAWL_REPORT_ENDED:
+    job->ended = report;
+    job->done = TRUE;
+    if (job->kind == PAWL_JOB_ATTEMPT) pawl_link_judge(job);
+    return;
+  }
+  pawl_report_free(report);
+}
+
+static void take_inbox(PawlWorker *worker) {
+  GQueue reports = G_QUEUE_INIT;
+  pthread_mutex_lock(&worker->lock);
+  reports = worker->inbox;
+  g_queue_init(&worker->inbox);
+  pthread_mutex_unlock(&worker->lock);
+  for (PawlReport *report = g_queue_pop_head(&reports); report != NULL; report = g_queue_pop_head(&reports)) take_report(worker, report);
+}
+
+/* ---- pulling ---- */
+
+static void fail_at_once(PawlJob *job, const char *reason) {
+  job->reason = g_strdup(reason);
+  job->finish = (PawlFinish){.run = job->fence.run,
+    .token = job->fence.token,
+    .attempt = job->fence.attempt,
+    .lease_version = job->fence.lease_version,
+    .event = PAWL_EVENT_FAIL,
+    .reason = job->reason,
+    .exit_code = -1};
+  job->done = TRUE;
+}
+
+static void take_noop(PawlJob *job) {
+  job->kind = PAWL_JOB_NOOP;
+  job->started_at_ms = pawl_clock_wall_ms();
+  job->finish = (PawlFinish){.run = job->fence.run,
+    .token = job->fence.token,
+    .attempt = job->fence.attempt,
+    .lease_version = job->fence.lease_version,
+    .event = PAWL_EVENT_SUCCEED,
+    .exit_code = 0,
+    .started_at_ms = job->started_at_ms};
+  job->done = TRUE;
+}
+
+/* `lease_end_boot_ms`: counted from before the pull was sent. */
+static void take_grant(PawlWorker *worker, PawlGrant *grant, gint64 lease_end_boot_ms) {
+  g_autoptr(GError) failed = NULL;
+  PawlJob *job = g_new0(PawlJob, 1);
+  job->fence = (PawlFence){grant->run, grant->attempt, grant->lease_version, grant->token};
+  job->grant = grant;
+  job->label = grant->trigger_name != NULL ? g_strconcat(grant->task_name, "/", grant->trigger_name, NULL) : g_strdup(grant->task_name);
+  job->chunks = g_ptr_array_new_with_free_func((GDestroyNotify)pawl_output_chunk_free);
+  g_hash_table_insert(worker->jobs, &job->fence.run, job);
+  const PawlTaskSpec *spec = pawl_store_task_spec(worker->store, &grant->task, grant->task_revision, &failed);
+  if (spec == NULL) {
+    fail_at_once(job, failed->message);
+    return;
+  }
+  job->retry_later = spec->retry_later;
+  job->mail_to = g_strdup(spec->mail_to);
+  job->mail_when = spec->mail_when;
+  if (spec->kind == PAWL_WORK_NOOP) {
+    take_noop(job);
+    return;
+  }
+  PawlWork *work = pawl_link_work(&worker->options, grant, spec, &failed);
+  if (work == NULL) {
+    fail_at_once(job, failed->message);
+    return;
+  }
+  work->lease_end_boot_ms = lease_end_boot_ms;
+  pawl_renewer_add(worker->renewer, &job->fence);
+  pawl_supervisor_submit(worker->supervisor, work);
+}
+
+static gboolean pull(PawlWorker *worker, GError **error) {
+  PawlPassResult result;
+  g_autoptr(GPtrArray) grants = g_ptr_array_new();
+  guint busy = g_hash_table_size(worker->jobs);
+  guint room = busy < (guint)worker->options.slots && !atomic_load(&worker->draining) ? (guint)worker->options.slots - busy : 0;
+  gint64 lease_ms = worker->options.lease_ms;
+  gint64 lease_end_boot_ms = pawl_clock_boot_ms() + lease_ms - pawl_lease_margin_ms(lease_ms);
+  if (!pawl_store_pull(worker->store, &worker->session, room, lease_ms, grants, &result, error)) {
+    atomic_store(&worker->work_waits, TRUE);
+    return FALSE;
+  }
+  for (guint i = 0; i < grants->len; i++) take_grant(worker, g_ptr_array_index(grants, i), lease_end_boot_ms);
+  worker->wake_at_ms = result.next_wake_at_ms;
+  if (result.more) atomic_store(&worker->work_waits, TRUE);
+  return TRUE;
+}
+
+static gboolean stop_cancelled(PawlWorker *worker, GError **error) {
+  g_autoptr(GArray) cancelled = g_array_new(FALSE, FALSE, sizeof(PawlId));
+  if (g_hash_table_size(worker->jobs) == 0) return TRUE;
+  if (!pawl_store_cancelled_leases(worker->store, &worker->session, cancelled, error)) return FALSE;
+  for (guint i = 0; i < cancelled->len; i++) {
+    const PawlJob *job = g_hash_table_lookup(worker->jobs, &g_array_index(cancelled, PawlId, i));
+    if (job != NULL) pawl_supervisor_stop(worker->supervisor, &job->fence, PAWL_STOP_CANCEL);
+  }
+  return TRUE;
+}
+
+/* ---- the loop ---- */
+
+static gboolean is_due(const PawlWorker *worker) { return worker->wake_at_ms != 0 && worker->wake_at_ms <= pawl_clock_wall_ms(); }
+
+static gboolean work_once(PawlWorker *worker, GError **error) {
+  take_inbox(worker);
+  if (!pawl_link_record_starts(worker, error) || !pawl_link_record_output(worker, error) || !pawl_link_record_ends(worker, error)) return FALSE;
+  if (!atomic_exchange(&worker->work_waits, FALSE) && !is_due(worker)) return TRUE;
+  return stop_cancelled(worker, error) && pull(worker, error);
+}
+
+static gboolean has_done(PawlWorker *worker) {
+  GHashTableIter iter;
+  gpointer job;
+  g_hash_table_iter_init(&iter, worker->jobs);
+  while (g_hash_table_iter_next(&iter, NULL, &job))
+    if (((PawlJob *)job)->done) return TRUE;
+  return FALSE;
+}
+
+/* Milliseconds until something is to be done without anybody ringing; -1: nothing is. */
+static int wait_ms(PawlWorker *worker) {
+  gint64 ms = -1;
+  if (worker->retry_ms != 0) return (int)worker->retry_ms;
+  if (atomic_load(&worker->work_waits) || has_done(worker)) return 0;
+  if (worker->wake_at_ms != 0) ms = CLAMP(worker->wake_at_ms - pawl_clock_wall_ms(), 0, 60000);
+  if (getenv("PAWL_FAULT_CLOCK") != NULL && (ms < 0 || ms > FAKE_CLOCK_LOOK_MS)) ms = FAKE_CLOCK_LOOK_MS;
+  return (int)ms;
+}
+
+static void note_failure(PawlWorker *worker, const GError *error) {
+  gboolean first = worker->retry_ms == 0;
+  worker->retry_ms = first ? RETRY_MIN_MS : MIN(worker->retry_ms * 2, RETRY_MAX_MS);
+  if (first || worker->retry_ms == RETRY_MAX_MS)
+    pawl_log(PAWL_LOG_ERROR, "store.failed", "the store cannot be used; what ended is kept and recorded later", "reason", error->message, NULL);
+}
+
+static void publish_count(PawlWorker *worker) {
+  guint count = g_hash_table_size(worker->jobs);
+  atomic_store(&worker->active, count);
+  if (count == 0 && atomic_load(&worker->draining)) ring(worker->idle_fd);
+}
+
+static gboolean may_end(PawlWorker *worker) {
+  if (!atomic_load(&worker->stopping)) return FALSE;
+  if (worker->stop_by_mono_ms == 0) worker->stop_by_mono_ms = pawl_clock_mono_ms() + STOP_WAIT_MS;
+  return g_hash_table_size(worker->jobs) == 0 || pawl_clock_mono_ms() > worker->stop_by_mono_ms;
+}
+
+static void *run(void *data) {
+  PawlWorker *worker = data;
+  while (!may_end(worker)) {
+    g_autoptr(GError) failed = NULL;
+    if (work_once(worker, &failed)) worker->retry_ms = 0;
+    else note_failure(worker, failed);
+    publish_count(worker);
+    struct pollfd fd = {.fd = worker->wake_fd, .events = POLLIN};
+    int ms = atomic_load(&worker->stopping) ? 100 : wait_ms(worker);
+    if (ms != 0) {
+      poll(&fd, 1, ms);
+      unring(worker->wake_fd);
+    }
+  }
+  return NULL;
+}
+
+/* ---- outside ---- */
+
+static PawlWorkerOptions copy_options(const PawlWorkerOptions *options) {
+  PawlWorkerOptions copy = *options;
+  copy.url = g_strdup(options->url);
+  copy.actor = g_strdup(options->actor);
+  copy.name = g_strdup(options->name);
+  copy.runner_path = g_strdup(options->runner_path);
+  copy.allow_users = g_strdupv(options->allow_users);
+  copy.env_secret_names = g_strdupv(options->env_secret_names);
+  return copy;
+}
+
+static void free_options(PawlWorkerOptions *options) {
+  g_free((char *)options->url);
+  g_free((char *)options->actor);
+  g_free((char *)options->name);
+  g_free((char *)options->runner_path);
+  g_strfreev(options->allow_users);
+  g_strfreev(options->env_secret_names);
+}
+
+static gboolean open_session(PawlWorker *worker, GError **error) {
+  gint64 generation;
+  PawlSession session = {.id = worker->session,
+    .name = (char *)worker->options.name,
+    .capacity = worker->options.slots,
+    .boot_id = (char *)pawl_boot_id(),
+    .pid = getpid()};
+  return pawl_store_session_open(worker->store, &session, &generation, error);
+}
+
+PawlWorker *pawl_worker_new(const PawlWorkerOptions *options, GError **error) {
+  PawlWorker *worker = g_new0(PawlWorker, 1);
+  PawlStoreOptions how = {.url = options->url, .mode = PAWL_DB_READ_WRITE, .actor = options->actor};
+  PawlSupervisorOptions watch = {.runner_path = options->runner_path, .report = on_report, .data = worker, .reap_orphans = getpid() == 1};
+  worker->options = copy_options(options);
+  worker->session = pawl_id_new(pawl_clock_wall_ms());
+  worker->jobs = g_hash_table_new_full(pawl_id_hash, pawl_id_equal_p, NULL, (GDestroyNotify)pawl_job_free);
+  worker->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  worker->idle_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  pthread_mutex_init(&worker->lock, NULL);
+  g_queue_init(&worker->inbox);
+  atomic_store(&worker->work_waits, TRUE);
+  worker->store = pawl_store_open(&how, error);
+  if (worker->store == NULL || !open_session(worker, error) || (worker->supervisor = pawl_supervisor_new(&watch, error)) == NULL ||
+      (worker->renewer = pawl_renewer_new(worker, error)) == NULL) {
+    pawl_worker_free(worker);
+    return NULL;
+  }
+  return worker;
+}
+
+const PawlId *pawl_worker_session(const PawlWorker *worker) { return &worker->session; }
+
+void pawl_worker_start(PawlWorker *worker) {
+  worker->started = pthread_create(&worker->thread, NULL, run, worker) == 0;
+  g_assert(worker->started);
+  pthread_setname_np(worker->thread, "pawl-link");
+}
+
+void pawl_worker_wake(PawlWorker *worker) {
+  atomic_store(&worker->work_waits, TRUE);
+  ring(worker->wake_fd);
+}
+
+void pawl_worker_drain(PawlWorker *worker) {
+  atomic_store(&worker->draining, TRUE);
+  pawl_worker_wake(worker);
+}
+
+guint pawl_worker_active(PawlWorker *worker) { return atomic_load(&worker->active); }
+int pawl_worker_idle_fd(const PawlWorker *worker) { return worker->idle_fd; }
+void pawl_worker_stop_all(PawlWorker *worker, gboolean at_once) { pawl_supervisor_stop_all(worker->supervisor, PAWL_STOP_DRAIN, at_once); }
+
+void pawl_worker_free(PawlWorker *worker) {
+  if (worker == NULL) return;
+  g_autoptr(GError) failed = NULL;
+  if (worker->started) {
+    atomic_store(&worker->draining, TRUE);
+    atomic_store(&worker->stopping, TRUE);
+    pawl_worker_wake(worker);
+    pthread_join(worker->thread, NULL);
+  }
+  pawl_renewer_free(worker->renewer);
+  if (worker->supervisor != NULL) pawl_supervisor_free(worker->supervisor);
+  take_inbox(worker);
+  if (worker->store != NULL && worker->started && !pawl_store_session_close(worker->store, &worker->session, &failed))
+    pawl_log(PAWL_LOG_WARNING, "session.close_failed", "the worker's session could not be closed", "reason", failed->message, NULL);
+  g_hash_table_unref(worker->jobs);
+  pawl_store_close(worker->store);
+  close(worker->wake_fd);
+  close(worker->idle_fd);
+  pthread_mutex_destroy(&worker->lock);
+  free_options(&worker->options);
+  g_free(worker);
+}
