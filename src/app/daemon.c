@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/daemon.h"
+
+#include "app/files.h"
+#include "app/notify.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "engine/engine.h"
+#include "worker/worker.h"
+
+#include <malloc.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#define END_ATTEMPT_MS 15000
+#define DRAIN_SAY_MS 5000
+
+typedef struct {
+  const PawlUpOptions *options;
+  char *actor, *runner_path;
+  PawlStore *store;
+  PawlHold *hold;
+  PawlWorker *worker;
+  PawlEngine *engine;
+  GPtrArray *users; /* allowed: --allow-user, and those that system crontabs name; NULL-terminated */
+  int signal_fd;
+} Daemon;
+
+/* ---- wiring ---- */
+
+static void work_waits(gpointer data) {
+  Daemon *daemon = data;
+  if (daemon->worker != NULL) pawl_worker_wake(daemon->worker);
+}
+
+static gboolean end_attempt(const PawlOrphan *orphan, gpointer data) {
+  PawlProcess process = {.pid = (pid_t)orphan->pid, .start_ticks = (guint64)orphan->start_ticks};
+  g_strlcpy(process.boot_id, orphan->boot_id, sizeof process.boot_id);
+  return pawl_process_end_attempt(orphan->boot_id[0] != '\0' ? &process : NULL, &orphan->run, orphan->attempt, END_ATTEMPT_MS);
+}
+
+/* Beside the program, as in the build folder; else where `make install` puts it. */
+static char *find_runner(GError **error) {
+  g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
+  g_autofree char *folder = self != NULL ? g_path_get_dirname(self) : g_strdup("/");
+  g_autofree char *beside = g_build_filename(folder, "pawl-runner", NULL);
+  g_autofree char *installed = g_build_filename(folder, "..", "libexec", "pawl", "pawl-runner", NULL);
+  if (access(beside, X_OK) == 0) return g_steal_pointer(&beside);
+  if (access(installed, X_OK) == 0) return g_steal_pointer(&installed);
+  g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG, "pawl-runner is neither at %s nor at %s; install pawl again", beside, installed);
+  return NULL;
+}
+
+static void block_signals(int *ret_fd) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGTERM);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGHUP);
+  pthread_sigmask(SIG_BLOCK, &set, NULL);
+  signal(SIGPIPE, SIG_IGN);
+  *ret_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* ---- start ---- */
+
+static gboolean open_store(Daemon *daemon, GError **error) {
+  PawlStoreOptions how = {.url = daemon->options->url, .mode = PAWL_DB_READ_WRITE, .create = TRUE, .actor = daemon->actor, .cache_kib = 256};
+  daemon->store = pawl_store_open(&how, error);
+  if (daemon->store == NULL) return FALSE;
+  daemon->hold = pawl_db_hold(pawl_store_db(daemon->store), error);
+  return daemon->hold != NULL;
+}
+
+static void collect_allowed(Daemon *daemon) {
+  for (char **user = daemon->options->allow_users; user != NULL && *user != NULL; user++) g_ptr_array_add(daemon->users, g_strdup(*user));
+}
+
+static gboolean open_engine(Daemon *daemon, GError **error) {
+  PawlEngineOptions how = {.url = daemon->options->url,
+    .actor = daemon->actor,
+    .history_ms = daemon->options->history_ms,
+    .work_waits = work_waits,
+    .end_attempt = end_attempt,
+    .data = daemon};
+  daemon->engine = pawl_engine_new(&how, error);
+  return daemon->engine != NULL;
+}
+
+static gboolean open_worker(Daemon *daemon, GError **error) {
+  g_ptr_array_add(daemon->users, NULL);
+  PawlWorkerOptions how = {.url = daemon->options->url,
+    .actor = daemon->actor,
+    .name = daemon->options->name,
+    .runner_path = daemon->runner_path,
+    .slots = daemon->options->slots,
+    .lease_ms = daemon->options->lease_ms,
+    .allow_users = (char **)daemon->users->pdata};
+  daemon->worker = pawl_worker_new(&how, error);
+  return daemon->worker != NULL;
+}
+
+static gboolean start(Daemon *daemon, GError **error) {
+  daemon->runner_path = find_runner(error);
+  if (daemon->runner_path == NULL || !open_store(daemon, error)) return FALSE;
+  g_autofree char *text = g_strdup_printf("pawl %s on %s (from %s)", PAWL_VERSION, pawl_db_url(pawl_store_db(daemon->store)), daemon->options->url_source);
+  pawl_log(PAWL_LOG_NOTICE, "up", text, NULL);
+  collect_allowed(daemon);
+  if (!pawl_files_apply(daemon->store, daemon->options, daemon->users, error) || !open_engine(daemon, error) || !open_worker(daemon, error)) return FALSE;
+  pawl_worker_start(daemon->worker);
+  pawl_engine_start(daemon->engine, pawl_worker_session(daemon->worker));
+  g_autofree char *slots = g_strdup_printf("%d", daemon->options->slots);
+  pawl_log(PAWL_LOG_INFO, "ready", "ready", "slots", slots, NULL);
+  pawl_notify("READY=1");
+  malloc_trim(0);
+  return TRUE;
+}
+
+/* ---- life ---- */
+
+static void reload(Daemon *daemon) {
+  g_autoptr(GError) failed = NULL;
+  g_autoptr(GPtrArray) users = g_ptr_array_new_with_free_func(g_free);
+  pawl_log(PAWL_LOG_INFO, "reload", "reading the files again", NULL);
+  pawl_notify("RELOADING=1");
+  if (!pawl_files_apply(daemon->store, daemon->options, users, &failed))
+    pawl_log(PAWL_LOG_ERROR, "reload.failed", failed->message, NULL);
+  pawl_engine_wake(daemon->engine);
+  pawl_worker_wake(daemon->worker);
+  pawl_notify("READY=1");
+}
+
+/* The next of the awaited signals, or 0 after `ms` (-1: never). `extra_fd` -1: none; readable: answers -1. */
+static int next_signal(Daemon *daemon, int extra_fd, gint64 ms) {
+  struct signalfd_siginfo info;
+  struct pollfd fds[] = {{.fd = daemon->signal_fd, .events = POLLIN}, {.fd = extra_fd, .events = POLLIN}};
+  int ready = poll(fds, 2, ms < 0 ? -1 : (int)MIN(ms, 3600000));
+  if (ready > 0 && (fds[0].revents & POLLIN) != 0 && read(daemon->signal_fd, &info, sizeof info) == sizeof info) return (int)info.ssi_signo;
+  return ready > 0 && (fds[1].revents & POLLIN) != 0 ? -1 : 0;
+}
+
+static void live(Daemon *daemon) {
+  gint64 watchdog_ms = pawl_watchdog_period_ms();
+  for (;;) {
+    int signal_number = next_signal(daemon, -1, watchdog_ms > 0 ? watchdog_ms : -1);
+    if (watchdog_ms > 0) pawl_notify("WATCHDOG=1");
+    if (signal_number == SIGHUP) reload(daemon);
+    else if (signal_number != 0) return;
+  }
+}
+
+/* ---- stop ---- */
+
+static void say_draining(Daemon *daemon, gint64 left_ms) {
+  g_autofree char *running = g_strdup_printf("%u", pawl_worker_active(daemon->worker));
+  g_autofree char *left = left_ms < 0 ? NULL : pawl_duration_text(left_ms / 1000 * 1000);
+  pawl_log(PAWL_LOG_NOTICE, "drain", "stopping: waiting for what runs; a second signal ends it at once", "running", running, "at_most", left, NULL);
+}
+
+/* TRUE: idle. FALSE: the time is over, or a second signal came (then *ret_forced). */
+static gboolean drain(Daemon *daemon, gint64 drain_ms, gboolean *ret_forced) {
+  gint64 until_ms = pawl_clock_mono_ms() + drain_ms, said_ms = 0;
+  gint64 watchdog_ms = pawl_watchdog_period_ms();
+  while (pawl_worker_active(daemon->worker) > 0) {
+    gint64 now_ms = pawl_clock_mono_ms(), left_ms = drain_ms == 0 ? -1 : until_ms - now_ms;
+    if (drain_ms != 0 && left_ms <= 0) return FALSE;
+    if (said_ms == 0 || now_ms - said_ms >= DRAIN_SAY_MS) {
+      say_draining(daemon, left_ms);
+      said_ms = now_ms;
+    }
+    gint64 wait_ms = MIN(DRAIN_SAY_MS, watchdog_ms > 0 ? watchdog_ms : DRAIN_SAY_MS);
+    int signal_number = next_signal(daemon, pawl_worker_idle_fd(daemon->worker), left_ms < 0 ? wait_ms : MIN(left_ms, wait_ms));
+    if (watchdog_ms > 0) pawl_notify("WATCHDOG=1");
+    if (signal_number == SIGTERM || signal_number == SIGINT) {
+      *ret_forced = TRUE;
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+/* Ends what is left: TERM, and KILL after each task's kill_after. A further signal: KILL. */
+static void end_rest(Daemon *daemon, gboolean forced) {
+  pawl_log(PAWL_LOG_WARNING, "drain.end", forced ? "a second signal: what runs is killed" : "the drain time is over: what runs is ended", NULL);
+  pawl_worker_stop_all(daemon->worker, forced);
+  while (pawl_worker_active(daemon->worker) > 0) {
+    int signal_number = next_signal(daemon, pawl_worker_idle_fd(daemon->worker), 1000);
+    if (signal_number == SIGTERM || signal_number == SIGINT) pawl_worker_stop_all(daemon->worker, TRUE);
+  }
+}
+
+static void stop(Daemon *daemon) {
+  gboolean forced = FALSE;
+  pawl_notify("STOPPING=1");
+  pawl_engine_stop(daemon->engine);
+  pawl_worker_drain(daemon->worker);
+  if (!drain(daemon, daemon->options->drain_ms, &forced)) end_rest(daemon, forced);
+}
+
+static void close_all(Daemon *daemon) {
+  if (daemon->engine != NULL) pawl_engine_stop(daemon->engine);
+  pawl_worker_free(daemon->worker);
+  daemon->worker = NULL;
+  pawl_engine_free(daemon->engine);
+  if (daemon->hold != NULL) pawl_hold_release(daemon->hold);
+  if (daemon->store != NULL) pawl_store_close(daemon->store);
+  g_ptr_array_unref(daemon->users);
+  g_free(daemon->runner_path);
+  g_free(daemon->actor);
+  close(daemon->signal_fd);
+}
+
+int pawl_daemon_up(const PawlUpOptions *options) {
+  g_autoptr(GError) failed = NULL;
+  PawlLogLevel level = PAWL_LOG_INFO;
+  int code = PAWL_EXIT_OK;
+  pawl_log_level_parse(options->log_level, &level);
+  pawl_log_setup(level, options->log_json ? PAWL_LOG_JSON : PAWL_LOG_TEXT);
+  mallopt(M_ARENA_MAX, 1); /* four threads that rarely meet: one arena keeps the process small */
+  Daemon daemon = {.options = options,
+    .actor = g_strdup_printf("%s@%s", g_get_user_name(), options->name),
+    .users = g_ptr_array_new_with_free_func(g_free)};
+  block_signals(&daemon.signal_fd);
+  if (start(&daemon, &failed)) {
+    live(&daemon);
+    stop(&daemon);
+    pawl_log(PAWL_LOG_NOTICE, "down", "stopped", NULL);
+  } else {
+    code = pawl_error_info_of(failed)->exit_code;
+    pawl_log(PAWL_LOG_ERROR, "up.failed", failed->message, NULL);
+  }
+  close_all(&daemon);
+  return code;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/files.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "cli/settings.h"
+
+#include <unistd.h>
+
+static void log_issues(const GPtrArray *issues) {
+  for (guint i = 0; i < issues->len; i++) {
+    const PawlIssue *issue = g_ptr_array_index(issues, i);
+    g_autofree char *text = pawl_issue_text(issue);
+    pawl_log(issue->warning ? PAWL_LOG_WARNING : PAWL_LOG_ERROR, "file.issue", text, NULL);
+  }
+}
+
+static void log_changes(const char *file, const GPtrArray *changes) {
+  static const char *const words[] = {[PAWL_CHANGE_ADD] = "added", [PAWL_CHANGE_EDIT] = "changed", [PAWL_CHANGE_REMOVE] = "removed"};
+  guint counts[PAWL_CHANGE_NOTE + 1] = {0};
+  for (guint i = 0; i < changes->len; i++) {
+    const PawlChange *change = g_ptr_array_index(changes, i);
+    counts[change->kind]++;
+    if (change->kind > PAWL_CHANGE_REMOVE) continue;
+    g_autofree char *text = g_strdup_printf("%s %s", words[change->kind], change->object);
+    pawl_log(PAWL_LOG_DEBUG, "file.change", text, NULL);
+  }
+  g_autofree char *text = g_strdup_printf("applied %s: %u added, %u changed, %u removed, %u unchanged", file, counts[PAWL_CHANGE_ADD],
+    counts[PAWL_CHANGE_EDIT], counts[PAWL_CHANGE_REMOVE], counts[PAWL_CHANGE_SAME]);
+  pawl_log(PAWL_LOG_INFO, "file.applied", text, NULL);
+}
+
+static gboolean apply(PawlStore *store, const char *file, PawlBundle *bundle, GError **error) {
+  g_autofree char *mark = g_canonicalize_filename(file, NULL);
+  g_autoptr(GPtrArray) changes = g_ptr_array_new_with_free_func((GDestroyNotify)pawl_change_free);
+  PawlApplyOptions how = {.owner_mark = mark, .prune = TRUE};
+  if (!pawl_store_apply(store, bundle, &how, changes, error)) {
+    g_prefix_error(error, "%s: ", file);
+    return FALSE;
+  }
+  log_changes(file, changes);
+  return TRUE;
+}
+
+static gboolean read_file(const char *file, char **ret_text, gsize *ret_bytes, GError **error) {
+  g_autoptr(GError) failed = NULL;
+  if (g_file_get_contents(file, ret_text, ret_bytes, &failed)) return TRUE;
+  g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG, "%s", failed->message);
+  return FALSE;
+}
+
+static void has_errors(const char *file, GError **error) {
+  g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG, "%s has errors; nothing of it was changed", file);
+}
+
+static gboolean apply_yaml(PawlStore *store, const char *file, GError **error) {
+  g_autofree char *text = NULL;
+  gsize bytes = 0;
+  g_autoptr(GPtrArray) issues = g_ptr_array_new_with_free_func((GDestroyNotify)pawl_issue_free);
+  if (!read_file(file, &text, &bytes, error)) return FALSE;
+  g_autoptr(PawlBundle) bundle = pawl_bundle_from_yaml(text, bytes, file, issues);
+  log_issues(issues);
+  if (bundle != NULL) return apply(store, file, bundle, error);
+  has_errors(file, error);
+  return FALSE;
+}
+
+static void collect_users(const PawlBundle *bundle, GPtrArray *users) {
+  for (guint i = 0; i < bundle->tasks->len; i++) {
+    const PawlTaskDef *task = g_ptr_array_index(bundle->tasks, i);
+    if (task->spec->user != NULL && !g_ptr_array_find_with_equal_func(users, task->spec->user, g_str_equal, NULL))
+      g_ptr_array_add(users, g_strdup(task->spec->user));
+  }
+}
+
+static gboolean apply_crontab(PawlStore *store, const char *file, const char *zone, GPtrArray *users, GError **error) {
+  g_autofree char *text = NULL;
+  gsize bytes = 0;
+  g_autoptr(GPtrArray) issues = g_ptr_array_new_with_free_func((GDestroyNotify)pawl_issue_free);
+  PawlCrontabOptions how = {.file = file,
+    .format = PAWL_CRONTAB_DETECT,
+    .host_zone = zone,
+    .login = g_get_user_name(),
+    .home = g_get_home_dir(),
+    .may_change_user = geteuid() == 0};
+  if (!read_file(file, &text, &bytes, error)) return FALSE;
+  g_autoptr(json_t) json = pawl_crontab_to_json(text, bytes, &how, issues);
+  g_autoptr(PawlBundle) bundle = json != NULL ? pawl_bundle_from_json(json, issues) : NULL;
+  log_issues(issues);
+  if (bundle == NULL) {
+    has_errors(file, error);
+    return FALSE;
+  }
+  collect_users(bundle, users);
+  return apply(store, file, bundle, error);
+}
+
+gboolean pawl_files_apply(PawlStore *store, const PawlUpOptions *options, GPtrArray *users, GError **error) {
+  g_auto(GStrv) environment = g_get_environ();
+  g_autofree char *host_zone = options->zone != NULL ? g_strdup(options->zone) : pawl_host_zone(environment);
+  if (options->file != NULL && !apply_yaml(store, options->file, error)) return FALSE;
+  for (char **file = options->crontabs; file != NULL && *file != NULL; file++)
+    if (!apply_crontab(store, *file, host_zone, users, error)) return FALSE;
+  return TRUE;
+}

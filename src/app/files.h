@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The files that `pawl up` is given: -f and --crontab, read again on HUP. */
+#pragma once
+#include "cli/cli.h"
+#include "store/publish.h"
+
+/* Reads and applies all of them, each under its own ownership mark (its absolute path). A file with errors changes nothing of its own; each error is logged. FALSE with
+ * CONFIG when any failed. `users` (char *) gets the users that system crontabs name: naming the file is the consent. */
+gboolean pawl_files_apply(PawlStore *store, const PawlUpOptions *options, GPtrArray *users, GError **error);
