@@ -14,19 +14,22 @@
 
 #define REPEATS 7
 
-typedef struct { const char *expression, *zone; } Entry;
+typedef struct {
+  const char *expression, *zone;
+} Entry;
 
-static const Entry mix[] = {
-  {"* * * * *", "UTC"}, {"*/5 * * * *", "Europe/Berlin"}, {"0 * * * *", "America/New_York"}, {"30 2 * * *", "Europe/Berlin"}, {"0 9 * * 1-5", "Asia/Tokyo"},
-  {"0 0 1 * *", "America/Sao_Paulo"}, {"0 0 L * *", "Europe/London"}, {"15,45 8-18 * * MON-FRI", "America/Los_Angeles"}, {"0 0 * * 1#1", "Australia/Sydney"},
-  {"*/10 * * * * *", "UTC"}, {"H H * * *", "Europe/Paris"}, {"0 3 1W,15W * *", "Africa/Cairo"}};
+static const Entry mix[] = {{"* * * * *", "UTC"}, {"*/5 * * * *", "Europe/Berlin"}, {"0 * * * *", "America/New_York"},
+  {"30 2 * * *", "Europe/Berlin"}, {"0 9 * * 1-5", "Asia/Tokyo"}, {"0 0 1 * *", "America/Sao_Paulo"}, {"0 0 L * *", "Europe/London"},
+  {"15,45 8-18 * * MON-FRI", "America/Los_Angeles"}, {"0 0 * * 1#1", "Australia/Sydney"}, {"*/10 * * * * *", "UTC"},
+  {"H H * * *", "Europe/Paris"}, {"0 3 1W,15W * *", "Africa/Cairo"}};
 
-static const Entry nasty[] = {
-  {"0 0 30 2 *", "Europe/Berlin"}, {"0 0 29 2 1", "UTC"}, {"0 0 29 2 */7", "UTC"}, {"0 0 31W 2 *", "Europe/Berlin"}, {"0 0 0 29 2 MON#5", "Europe/Berlin"},
-  {"0 0 * 2 1#5", "Australia/Lord_Howe"}, {"30 2-2 8-14 3 */7", "America/New_York"}, {"30 2-2 25-31 3 */7", "Europe/Berlin"}, {"15 2-2 1-7 10 */7", "Australia/Lord_Howe"},
-  {"30 0-0 * * 5#5", "Asia/Beirut"}, {"0 0 L-30 2 *", "Asia/Gaza"}, {"0 0 12 1 1 ? 2900", "Europe/Dublin"}, {"0 0 12 1 1 ? 1970", "Europe/Dublin"},
-  {"30 30 2-2 8-14 3 */7 2899,2900", "America/New_York"}, {"59 59 23 31 12 */7 2000-2900/7", "Pacific/Chatham"}, {"0 0 0 29 2 * 2100,2200,2300,2500", "UTC"},
-  {"30 2-2 30 12 *", "Pacific/Apia"}, {"* * 31 2,4,6,9,11 *", "Africa/Casablanca"}, {"0 0 1W,31W 2 1#5", "America/St_Johns"}};
+static const Entry nasty[] = {{"0 0 30 2 *", "Europe/Berlin"}, {"0 0 29 2 1", "UTC"}, {"0 0 29 2 */7", "UTC"},
+  {"0 0 31W 2 *", "Europe/Berlin"}, {"0 0 0 29 2 MON#5", "Europe/Berlin"}, {"0 0 * 2 1#5", "Australia/Lord_Howe"},
+  {"30 2-2 8-14 3 */7", "America/New_York"}, {"30 2-2 25-31 3 */7", "Europe/Berlin"}, {"15 2-2 1-7 10 */7", "Australia/Lord_Howe"},
+  {"30 0-0 * * 5#5", "Asia/Beirut"}, {"0 0 L-30 2 *", "Asia/Gaza"}, {"0 0 12 1 1 ? 2900", "Europe/Dublin"},
+  {"0 0 12 1 1 ? 1970", "Europe/Dublin"}, {"30 30 2-2 8-14 3 */7 2899,2900", "America/New_York"},
+  {"59 59 23 31 12 */7 2000-2900/7", "Pacific/Chatham"}, {"0 0 0 29 2 * 2100,2200,2300,2500", "UTC"}, {"30 2-2 30 12 *", "Pacific/Apia"},
+  {"* * 31 2,4,6,9,11 *", "Africa/Casablanca"}, {"0 0 1W,31W 2 1#5", "America/St_Johns"}};
 
 static gint64 now_ns(void) {
   struct timespec ts;

@@ -11,8 +11,9 @@
 
 /* ---- zones (zone.c) ---- */
 typedef struct PawlZone PawlZone;
-/* `name`: an IANA name such as "Europe/Berlin", "UTC", or "Z". PAWL_ERROR_INVALID for anything else ("EST5EDT"-like POSIX strings that are no file,
- * absolute paths, "..", empty), with the nearest known name as a suggestion where there is one. The caller owns the reference. */
+/* `name`: an IANA name such as "Europe/Berlin", "UTC", or "Z" (which is "UTC" from then on). PAWL_ERROR_INVALID for anything else
+ * (POSIX strings such as "CET-1CEST,M3.5.0,M10.5.0/3" that are no file, absolute paths, "..", empty), with the nearest known name as a
+ * suggestion where there is one. Zones in use are shared: asking again gives the same one. The caller owns the reference. */
 PawlZone *pawl_zone_new(const char *name, GError **error);
 PawlZone *pawl_zone_ref(PawlZone *zone);
 void pawl_zone_unref(PawlZone *zone);
@@ -25,9 +26,11 @@ gboolean pawl_zone_next_change(const PawlZone *zone, gint64 after_ms, gint64 *re
 /* ---- cron expressions (cron.c parses, cron_next.c walks, cron_text.c explains) ---- */
 typedef struct PawlCron PawlCron;
 typedef enum { PAWL_CRON_MINUTES, /* five fields */ PAWL_CRON_SECONDS /* six, or seven with years */ } PawlCronFields;
-/* `hash_key`: what H is spread by (the trigger's full name and project); NULL: "". `zone` may be replaced by the expression's own CRON_TZ= or TZ=
- * prefix. PAWL_ERROR_INVALID: the message starts with "column N: " (1-based, in characters) and says what is wrong and what is allowed. "@reboot" is accepted and
- * has no instants (pawl_cron_is_reboot). */
+/* The dialect stands in DESIGN section 10 and, case by case, in tests/data/cron.md. `hash_key`: what H is spread by (the trigger's full
+ * name and project), through SHA-256, so alike on every machine; NULL: "". `zone`: NULL is UTC; the expression's own CRON_TZ= or TZ= prefix
+ * takes its place. At most 1024 bytes. PAWL_ERROR_INVALID: the message starts with "column N: " (1-based, in characters) and says what is
+ * wrong and what is allowed. "@reboot" is accepted and has no instants (pawl_cron_is_reboot); "@every D" counts from the instant asked
+ * from, so every whole second matches it. H and H(a-b) are fixed times, with a step they follow real time. */
 PawlCron *pawl_cron_parse(const char *expression, PawlCronFields fields, const char *hash_key, PawlZone *zone, GError **error);
 PawlCron *pawl_cron_ref(PawlCron *cron);
 void pawl_cron_unref(PawlCron *cron);
@@ -52,13 +55,13 @@ GPtrArray *pawl_cron_warnings(const PawlCron *cron, gint64 after_ms);
 typedef enum { PAWL_TIMING_CRON, PAWL_TIMING_EVERY, PAWL_TIMING_AT, PAWL_TIMING_REBOOT } PawlTimingKind;
 typedef struct {
   PawlTimingKind kind;
-  PawlCron *cron;       /* CRON, REBOOT: owned */
-  gint64 every_ms;      /* EVERY: instants are offset_ms + k * every_ms, exact, from the Unix epoch */
+  PawlCron *cron;  /* CRON, REBOOT: owned */
+  gint64 every_ms; /* EVERY: instants are offset_ms + k * every_ms, exact, from the Unix epoch */
   gint64 offset_ms;
-  gint64 at_ms;         /* AT */
-  gint64 from_ms;       /* 0: none; occurrences before it do not exist (inclusive) */
-  gint64 until_ms;      /* 0: none; occurrences at or after it do not exist (exclusive) */
-  gint64 jitter_ms;     /* 0: none; moves the start by 0..jitter_ms, never the nominal time */
+  gint64 at_ms;     /* AT */
+  gint64 from_ms;   /* 0: none; occurrences before it do not exist (inclusive) */
+  gint64 until_ms;  /* 0: none; occurrences at or after it do not exist (exclusive) */
+  gint64 jitter_ms; /* 0: none; moves the start by 0..jitter_ms, never the nominal time */
 } PawlTiming;
 void pawl_timing_clear(PawlTiming *timing);
 /* The first occurrence strictly after `after_ms`. */
@@ -79,7 +82,7 @@ typedef struct {
 } PawlMisfireRule;
 
 typedef struct {
-  gint64 cursor_ms;           /* nominal time of the first unsettled occurrence; due */
+  gint64 cursor_ms; /* nominal time of the first unsettled occurrence; due */
   gint64 now_ms;
   gint64 first_claimed_at_ms; /* 0: none. The occurrence at the cursor that was first claimed in time stays on time */
   gint64 made_up;             /* FIRE_ALL: missed occurrences of this absence admitted in earlier rounds */
@@ -93,7 +96,7 @@ typedef struct {
 } PawlSettledRange;
 
 typedef struct {
-  gint64 *admit_ms;  /* n_admit nominal times, ascending; owned */
+  gint64 *admit_ms; /* n_admit nominal times, ascending; owned */
   guint n_admit;
   PawlSettledRange ranges[3]; /* what does not run, at most one range an outcome */
   guint n_ranges;
@@ -102,10 +105,11 @@ typedef struct {
   gint64 made_up;    /* to be kept for the next round; 0 once nothing missed is left */
 } PawlDecision;
 void pawl_decision_clear(PawlDecision *decision);
-/* Walks the due occurrences from the cursor on. An occurrence is due when nominal + jitter <= now, and late when it is due for longer than the
- * grace. On-time ones are admitted, each. Late ones: SKIP: a skipped range. FIRE_ONCE: the newest due occurrence is admitted (an on-time one, if there
- * is one, stands for the late ones too), the other late ones are a coalesced range. FIRE_ALL: oldest first while made_up < misfire_limit, then an over-limit
- * range. What does not fit into one decision (ADMIT_MAX, WALK_MAX) is left to the next: the cursor stops there. For FIRE_ONCE a walk that ends
- * at WALK_MAX admits nothing and coalesces what it walked, except that an absence's newest occurrence is always admitted in the end. */
-void pawl_decide(const PawlTiming *timing, const PawlId *trigger, const PawlMisfireRule *rule, const PawlDecideInput *input,
-  PawlDecision *ret_decision);
+/* Walks the due occurrences from the cursor on. An occurrence is due when nominal + jitter <= now, and late when it is due for longer
+ * than the grace. On-time ones are admitted, each. Late ones: SKIP: a skipped range. FIRE_ONCE: the newest due occurrence is admitted
+ * (where it is an on-time one, it stands for the late ones too), the other late ones are a coalesced range. FIRE_ALL: oldest first while
+ * made_up < misfire_limit, then an over-limit range. What does not fit into one decision (ADMIT_MAX, WALK_MAX) is left to the next: the
+ * cursor stops there. For FIRE_ONCE a walk that ends at WALK_MAX admits no late one and coalesces what it walked, except that an
+ * absence's newest occurrence is always admitted in the end. */
+void pawl_decide(
+  const PawlTiming *timing, const PawlId *trigger, const PawlMisfireRule *rule, const PawlDecideInput *input, PawlDecision *ret_decision);

@@ -11,9 +11,15 @@
 static const struct {
   const char *name, *normal, *fields; /* fields: five of them; NULL: none */
 } nicknames[] = {
-  {"@yearly", "@yearly", "0 0 1 1 *"},   {"@annually", "@yearly", "0 0 1 1 *"}, {"@monthly", "@monthly", "0 0 1 * *"},
-  {"@weekly", "@weekly", "0 0 * * 0"},   {"@daily", "@daily", "0 0 * * *"},     {"@midnight", "@daily", "0 0 * * *"},
-  {"@hourly", "@hourly", "0 * * * *"},   {"@reboot", "@reboot", NULL},          {"@every", "@every", NULL},
+  {"@yearly", "@yearly", "0 0 1 1 *"},
+  {"@annually", "@yearly", "0 0 1 1 *"},
+  {"@monthly", "@monthly", "0 0 1 * *"},
+  {"@weekly", "@weekly", "0 0 * * 0"},
+  {"@daily", "@daily", "0 0 * * *"},
+  {"@midnight", "@daily", "0 0 * * *"},
+  {"@hourly", "@hourly", "0 * * * *"},
+  {"@reboot", "@reboot", NULL},
+  {"@every", "@every", NULL},
 };
 
 static gboolean is_blank(char c) { return c == ' ' || c == '\t'; }
@@ -74,10 +80,12 @@ static gboolean take_fields(const CronSource *source, PawlCron *cron, const char
 static gboolean take_nickname(const CronSource *source, PawlCron *cron, const char *p, const guint8 *hash) {
   const char *end = skip_word(p);
   gsize i = 0, length = (gsize)(end - p);
-  while (i < G_N_ELEMENTS(nicknames) && !(strlen(nicknames[i].name) == length && g_ascii_strncasecmp(nicknames[i].name, p, length) == 0)) i++;
+  while (i < G_N_ELEMENTS(nicknames) && !(strlen(nicknames[i].name) == length && g_ascii_strncasecmp(nicknames[i].name, p, length) == 0))
+    i++;
   if (i == G_N_ELEMENTS(nicknames))
-    return pawl_cron_refuse(source, p, "no such nickname; allowed are @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly, "
-                                       "@reboot and @every DURATION");
+    return pawl_cron_refuse(source, p,
+      "no such nickname; allowed are @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly, "
+      "@reboot and @every DURATION");
   cron->nickname = nicknames[i].normal;
   if (strcmp(cron->nickname, "@every") == 0) return take_every(source, cron, skip_blanks(end));
   if (*skip_blanks(end) != '\0') return pawl_cron_refuse(source, skip_blanks(end), "nothing may follow %s", cron->nickname);
@@ -89,7 +97,8 @@ static gboolean take_nickname(const CronSource *source, PawlCron *cron, const ch
 static gboolean refuse_count(const CronSource *source, PawlCronFields fields, guint n, const char *at) {
   if (n == 0) return pawl_cron_refuse(source, at, "there are no fields; five are meant: minute hour day-of-month month day-of-week");
   if (fields == PAWL_CRON_SECONDS)
-    return pawl_cron_refuse(source, at, "%u fields where six (second minute hour day-of-month month day-of-week) or seven (then year) are meant", n);
+    return pawl_cron_refuse(
+      source, at, "%u fields where six (second minute hour day-of-month month day-of-week) or seven (then year) are meant", n);
   return pawl_cron_refuse(source, at, "%u fields where five (minute hour day-of-month month day-of-week) are meant%s", n,
     n == 6 || n == 7 ? "; with seconds: true the first field is the second" : "");
 }
@@ -98,8 +107,10 @@ static gboolean take_fields(const CronSource *source, PawlCron *cron, const char
   const char *starts[CRON_N_FIELDS], *extra = NULL;
   guint n = 0, most = seconds ? 7 : 5;
   for (const char *at = p; *at != '\0'; at = skip_blanks(skip_word(at)), n++) {
-    if (n < most) starts[n] = at;
-    else if (n == most) extra = at;
+    if (n < most)
+      starts[n] = at;
+    else if (n == most)
+      extra = at;
   }
   if (n > most || n < most - seconds) return refuse_count(source, cron->fields, n, extra ? extra : p + strlen(p));
   g_autoptr(GArray) items = g_array_new(FALSE, FALSE, sizeof(CronItem));
@@ -138,8 +149,10 @@ PawlCron *pawl_cron_parse(const char *expression, PawlCronFields fields, const c
   spread_bytes(hash_key, hash);
   const char *p = skip_blanks(expression);
   gboolean ok = take_prefix(&source, cron, &p);
-  if (ok && *p == '@') ok = take_nickname(&source, cron, p, hash);
-  else if (ok) ok = take_fields(&source, cron, p, fields == PAWL_CRON_SECONDS, hash);
+  if (ok && *p == '@')
+    ok = take_nickname(&source, cron, p, hash);
+  else if (ok)
+    ok = take_fields(&source, cron, p, fields == PAWL_CRON_SECONDS, hash);
   if (ok) return cron;
   pawl_cron_unref(cron);
   return NULL;

@@ -5,9 +5,12 @@
 #include <string.h>
 
 const CronFieldInfo pawl_cron_fields[CRON_N_FIELDS] = {
-  [CRON_SECOND] = {"second", 0, 59, 60, 59},     [CRON_MINUTE] = {"minute", 0, 59, 60, 59},
-  [CRON_HOUR] = {"hour", 0, 23, 24, 23},         [CRON_DOM] = {"day-of-month", 1, 31, 31, 28},
-  [CRON_MONTH] = {"month", 1, 12, 12, 12},       [CRON_DOW] = {"day-of-week", 0, 7, 7, 6},
+  [CRON_SECOND] = {"second", 0, 59, 60, 59},
+  [CRON_MINUTE] = {"minute", 0, 59, 60, 59},
+  [CRON_HOUR] = {"hour", 0, 23, 24, 23},
+  [CRON_DOM] = {"day-of-month", 1, 31, 31, 28},
+  [CRON_MONTH] = {"month", 1, 12, 12, 12},
+  [CRON_DOW] = {"day-of-week", 0, 7, 7, 6},
   [CRON_YEAR] = {"year", 1970, PAWL_DATE_LAST_YEAR, 0, 0},
 };
 
@@ -46,8 +49,8 @@ static const char *allowed_text(CronField field) {
 static gboolean refuse_item(const Reader *r, const char *at, const char *why) {
   gsize length = (gsize)(r->end - at);
   g_autofree char *shown = g_utf8_make_valid(at, (gssize)MIN(length, 24));
-  return pawl_cron_refuse(r->source, at, "'%s%s' in %s: %s; allowed are %s", shown, length > 24 ? "…" : "", r->info->name, why,
-    allowed_text(r->field));
+  return pawl_cron_refuse(
+    r->source, at, "'%s%s' in %s: %s; allowed are %s", shown, length > 24 ? "…" : "", r->info->name, why, allowed_text(r->field));
 }
 
 /* A name of three letters that no letter or digit follows. */
@@ -102,7 +105,7 @@ static gboolean take_hash(Reader *r, CronItem *item) {
   item->kind = ITEM_HASH;
   item->b = -1;
   if (take(r, '(')) {
-    int a, b;
+    int a = 0, b = 0;
     if (!take_value(r, r->info->low, r->info->high, &a)) return FALSE;
     if (!take(r, '-')) return refuse_item(r, start, "H takes bounds as H(a-b)");
     if (!take_value(r, r->info->low, r->info->high, &b)) return FALSE;
@@ -119,7 +122,8 @@ static gboolean take_last(Reader *r, CronItem *item) {
   if (r->field == CRON_DOW) return refuse_item(r, start, "L needs the weekday before it, such as 5L");
   if (r->field != CRON_DOM) return refuse_item(r, start, "L is for days");
   item->kind = ITEM_LAST;
-  if (take(r, 'W')) item->kind = ITEM_LAST_WEEKDAY;
+  if (take(r, 'W'))
+    item->kind = ITEM_LAST_WEEKDAY;
   else if (take(r, '-')) {
     gint64 n;
     if (!take_digits(r, 100, &n) || n < 1 || n > 30) return refuse_item(r, start, "L-n counts 1 to 30 days back from the last");
@@ -130,7 +134,7 @@ static gboolean take_last(Reader *r, CronItem *item) {
 
 static gboolean take_range(Reader *r, CronItem *item) {
   const char *start = r->p;
-  int b;
+  int b = 0;
   if (!take_value(r, r->info->low, r->info->high, &b)) return FALSE;
   if (r->field == CRON_DOW && item->a == 7 && b != 7) item->a = 0;
   if (r->field == CRON_YEAR && b < item->a) return refuse_item(r, start, "a range of years must ascend");
@@ -152,7 +156,7 @@ static gboolean take_nth(Reader *r, CronItem *item) {
 }
 
 static gboolean take_number_item(Reader *r, CronItem *item) {
-  int a;
+  int a = 0;
   if (!take_value(r, r->info->low, r->info->high, &a)) return FALSE;
   item->kind = ITEM_VALUE;
   item->a = (gint16)a;
@@ -185,11 +189,13 @@ static gboolean take_item(Reader *r, CronItem *item) {
     if (item->step == 1) item->step = 0;
   } else if (take(r, '?')) {
     if (r->field != CRON_DOM && r->field != CRON_DOW) return refuse_item(r, start, "? is for day-of-month and day-of-week");
-  } else if (take(r, 'H')) ok = take_hash(r, item);
+  } else if (take(r, 'H'))
+    ok = take_hash(r, item);
   else if (peek(r) == 'L') {
     r->p++;
     ok = take_last(r, item);
-  } else ok = take_number_item(r, item);
+  } else
+    ok = take_number_item(r, item);
   if (ok && !at_end(r)) ok = refuse_item(r, r->p, "this does not belong there");
   return ok;
 }
@@ -202,9 +208,7 @@ static void set_bit(PawlCron *cron, CronField field, int value) {
   case CRON_DOM: cron->days |= 1u << value; break;
   case CRON_MONTH: cron->months |= (guint16)(1u << value); break;
   case CRON_DOW: cron->weekdays |= (guint8)(1u << value % 7); break;
-  default:
-    cron->years[(value - 1970) / 64] |= G_GUINT64_CONSTANT(1) << (value - 1970) % 64;
-    break;
+  default: cron->years[(value - 1970) / 64] |= G_GUINT64_CONSTANT(1) << (value - 1970) % 64; break;
   }
 }
 
@@ -227,10 +231,14 @@ void pawl_cron_hash_bounds(const CronItem *item, int *ret_low, int *ret_high) {
 void pawl_cron_step_bounds(const CronItem *item, int *ret_low, int *ret_high) {
   const CronFieldInfo *info = &pawl_cron_fields[item->field];
   int low = info->low, high = info->high;
-  if (item->kind == ITEM_HASH) pawl_cron_hash_bounds(item, &low, &high);
-  else if (item->kind == ITEM_FROM) low = item->a;
-  else if (item->kind == ITEM_RANGE) low = item->a, high = item->b < item->a ? item->b + info->span : item->b;
-  else if (item->field == CRON_DOW) high = 6;
+  if (item->kind == ITEM_HASH)
+    pawl_cron_hash_bounds(item, &low, &high);
+  else if (item->kind == ITEM_FROM)
+    low = item->a;
+  else if (item->kind == ITEM_RANGE)
+    low = item->a, high = item->b < item->a ? item->b + info->span : item->b;
+  else if (item->field == CRON_DOW)
+    high = 6;
   *ret_low = low;
   *ret_high = high;
 }
@@ -266,8 +274,8 @@ static void set_item(PawlCron *cron, CronItem *item, const guint8 *hash) {
     cron->interval |= item->kind == ITEM_STAR || item->kind == ITEM_RANGE || item->kind == ITEM_FROM || item->step > 0;
 }
 
-gboolean pawl_cron_parse_field(const CronSource *source, PawlCron *cron, CronField field, const char *text, const char *end,
-  const guint8 *hash, GArray *items) {
+gboolean pawl_cron_parse_field(
+  const CronSource *source, PawlCron *cron, CronField field, const char *text, const char *end, const guint8 *hash, GArray *items) {
   if (field == CRON_DOM) cron->day_star = *text == '*' || *text == '?';
   if (field == CRON_DOW) cron->weekday_star = *text == '*' || *text == '?';
   if (field == CRON_YEAR) cron->years = g_new0(guint64, (PAWL_DATE_LAST_YEAR - 1970) / 64 + 1);

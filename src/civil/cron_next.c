@@ -82,7 +82,8 @@ guint16 pawl_cron_year_kinds(const PawlCron *cron) {
 }
 
 static gboolean year_is_allowed(const PawlCron *cron, int year) {
-  if (cron->years != NULL && (year < 1970 || year > PAWL_DATE_LAST_YEAR || (cron->years[(year - 1970) / 64] >> (year - 1970) % 64 & 1) == 0))
+  if (cron->years != NULL &&
+      (year < 1970 || year > PAWL_DATE_LAST_YEAR || (cron->years[(year - 1970) / 64] >> (year - 1970) % 64 & 1) == 0))
     return FALSE;
   return cron->year_kinds >> ((pawl_date_is_leap(year) ? 7 : 0) + pawl_date_weekday(pawl_date_year_start(year))) & 1;
 }
@@ -187,8 +188,8 @@ static gboolean next_calendar(const PawlCron *cron, gint64 at_s, gint64 *ret_at_
       *ret_at_s = local_s - span.offset_s;
       return TRUE;
     }
-    /* Nothing in this span. No later instant shows a local time before to_s - FAR_S, so spans that end before the next local second from there
-     * can be passed over. */
+    /* Nothing in this span. No later instant shows a local time before to_s - FAR_S, so spans that end before the next local second
+     * from there can be passed over. */
     if (!pawl_cron_next_local(cron, span.to_s - FAR_S, &local_s)) return FALSE;
     at_s = MAX(span.to_s, local_s - FAR_S);
     if (at_s > last_s) return FALSE;
@@ -199,8 +200,10 @@ static gboolean next_calendar(const PawlCron *cron, gint64 at_s, gint64 *ret_at_
 gboolean pawl_cron_next(const PawlCron *cron, gint64 after_ms, gint64 *ret_at_ms) {
   gint64 after_s = pawl_floor_div(MAX(after_ms, -1), 1000), at_s = 0;
   if (cron->kind == CRON_REBOOT || after_ms >= PAWL_AT_MAX_MS) return FALSE;
-  if (cron->kind == CRON_EVERY) at_s = after_s + cron->every_s;
-  else if (!next_calendar(cron, after_s + 1, &at_s)) return FALSE;
+  if (cron->kind == CRON_EVERY)
+    at_s = after_s + cron->every_s;
+  else if (!next_calendar(cron, after_s + 1, &at_s))
+    return FALSE;
   if (at_s > PAWL_AT_MAX_MS / 1000) return FALSE;
   *ret_at_ms = at_s * 1000;
   return TRUE;

@@ -53,18 +53,18 @@ struct PawlCron {
 
   guint64 seconds, minutes; /* bit v: value v */
   guint32 hours;
-  guint32 days;            /* bits 1..31 */
-  guint32 days_from_last;  /* bit n: L-n; bit 0: L */
-  guint32 nearest;         /* bit n: nW */
-  guint16 months;          /* bits 1..12 */
-  guint8 weekdays;         /* bits 0..6 */
-  guint8 last_weekdays;    /* bit d: dL */
-  guint8 nth_weekdays[5];  /* [n-1] bit d: d#n */
-  gboolean last_workday;   /* LW */
+  guint32 days;                    /* bits 1..31 */
+  guint32 days_from_last;          /* bit n: L-n; bit 0: L */
+  guint32 nearest;                 /* bit n: nW */
+  guint16 months;                  /* bits 1..12 */
+  guint8 weekdays;                 /* bits 0..6 */
+  guint8 last_weekdays;            /* bit d: dL */
+  guint8 nth_weekdays[5];          /* [n-1] bit d: d#n */
+  gboolean last_workday;           /* LW */
   gboolean day_star, weekday_star; /* the field starts with * or ? */
-  gboolean interval;       /* follows real time; else fixed times, made up in a gap and played once in an overlap */
-  guint64 *years;          /* bit y-1970; NULL: every year */
-  guint16 year_kinds;      /* bit leap*7 + weekday of 1 January: that kind of year has a matching day */
+  gboolean interval;               /* follows real time; else fixed times, made up in a gap and played once in an overlap */
+  guint64 *years;                  /* bit y-1970; NULL: every year */
+  guint16 year_kinds;              /* bit leap*7 + weekday of 1 January: that kind of year has a matching day */
 
   guint n_items;
   CronItem *items; /* in the order of the fields */
@@ -79,8 +79,8 @@ typedef struct {
 gboolean pawl_cron_refuse(const CronSource *source, const char *at, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
 /* Reads [text, end) as `field`, appends its items and sets its masks. `hash`: 32 bytes, what H is spread by. */
-gboolean pawl_cron_parse_field(const CronSource *source, PawlCron *cron, CronField field, const char *text, const char *end,
-  const guint8 *hash, GArray *items);
+gboolean pawl_cron_parse_field(
+  const CronSource *source, PawlCron *cron, CronField field, const char *text, const char *end, const guint8 *hash, GArray *items);
 
 /* The matching days of a month as bits 1..31. */
 guint32 pawl_cron_month_days(const PawlCron *cron, int year, int month);

@@ -3,8 +3,8 @@
 #include "base/clock.h"
 #include "civil/cron_private.h"
 
-static const char *const month_names[] = {"January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
-                                          "November", "December"};
+static const char *const month_names[] = {
+  "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"};
 static const char *const weekday_names[] = {"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"};
 
 /* ---- normal form ---- */
@@ -34,7 +34,8 @@ void pawl_cron_add_item_text(const CronItem *item, GString *out) {
 char *pawl_cron_text(const PawlCron *cron) {
   GString *out = g_string_new(NULL);
   if (cron->has_prefix) g_string_append_printf(out, "CRON_TZ=%s ", pawl_zone_name(cron->zone));
-  if (cron->nickname != NULL) g_string_append(out, cron->nickname);
+  if (cron->nickname != NULL)
+    g_string_append(out, cron->nickname);
   else
     for (guint i = 0; i < cron->n_items; i++) {
       if (i > 0) g_string_append_c(out, cron->items[i].field == cron->items[i - 1].field ? ',' : ' ');
@@ -76,9 +77,12 @@ static const char *ordinal_end(int n) {
 }
 
 static void add_value(CronField field, int value, GString *out) {
-  if (field == CRON_MONTH) g_string_append(out, month_names[value - 1]);
-  else if (field == CRON_DOW) g_string_append(out, weekday_names[value]);
-  else g_string_append_printf(out, "%d", value);
+  if (field == CRON_MONTH)
+    g_string_append(out, month_names[value - 1]);
+  else if (field == CRON_DOW)
+    g_string_append(out, weekday_names[value]);
+  else
+    g_string_append_printf(out, "%d", value);
 }
 
 static const char *unit_name(CronField field) {
@@ -91,17 +95,22 @@ static gboolean is_single(const CronItem *item, int *ret_value) {
   int low, high;
   if (item->kind > ITEM_HASH) return FALSE;
   pawl_cron_step_bounds(item, &low, &high);
-  if (item->kind == ITEM_VALUE) low = item->a;
-  else if (item->kind == ITEM_HASH && (item->step == 0 || item->at + (gint64)item->step > high)) low = item->at;
-  else if (item->kind == ITEM_HASH || (low < high && low + (gint64)item->step <= high)) return FALSE;
+  if (item->kind == ITEM_VALUE)
+    low = item->a;
+  else if (item->kind == ITEM_HASH && (item->step == 0 || item->at + (gint64)item->step > high))
+    low = item->at;
+  else if (item->kind == ITEM_HASH || (low < high && low + (gint64)item->step <= high))
+    return FALSE;
   *ret_value = low;
   return TRUE;
 }
 
 /* "every 2nd day from 1 to 31"; to < 0: to the field's end */
 static void add_steps(CronField field, int from, int to, gint32 step, GString *out) {
-  if (step > 1) g_string_append_printf(out, "every %d%s %s from ", step, ordinal_end(step), unit_name(field));
-  else g_string_append_printf(out, "every %s from ", unit_name(field));
+  if (step > 1)
+    g_string_append_printf(out, "every %d%s %s from ", step, ordinal_end(step), unit_name(field));
+  else
+    g_string_append_printf(out, "every %s from ", unit_name(field));
   add_value(field, from, out);
   if (to < 0) return;
   g_string_append(out, " to ");
@@ -120,27 +129,40 @@ static void add_range(const CronItem *item, GString *out) {
 }
 
 static void add_day_item(const CronItem *item, GString *out) {
-  if (item->kind == ITEM_LAST && item->a == 0) g_string_append(out, "the last day of the month");
-  else if (item->kind == ITEM_LAST && item->a == 1) g_string_append(out, "the day before the last of the month");
-  else if (item->kind == ITEM_LAST) g_string_append_printf(out, "the day %d days before the last of the month", item->a);
-  else if (item->kind == ITEM_LAST_WEEKDAY) g_string_append(out, "the last Monday-to-Friday day of the month");
-  else if (item->kind == ITEM_NEAREST) g_string_append_printf(out, "the Monday-to-Friday day nearest to day %d", item->a);
-  else if (item->kind == ITEM_LAST_DOW) g_string_append_printf(out, "the last %s of the month", weekday_names[item->a]);
-  else g_string_append_printf(out, "the %d%s %s of the month", item->b, ordinal_end(item->b), weekday_names[item->a]);
+  if (item->kind == ITEM_LAST && item->a == 0)
+    g_string_append(out, "the last day of the month");
+  else if (item->kind == ITEM_LAST && item->a == 1)
+    g_string_append(out, "the day before the last of the month");
+  else if (item->kind == ITEM_LAST)
+    g_string_append_printf(out, "the day %d days before the last of the month", item->a);
+  else if (item->kind == ITEM_LAST_WEEKDAY)
+    g_string_append(out, "the last Monday-to-Friday day of the month");
+  else if (item->kind == ITEM_NEAREST)
+    g_string_append_printf(out, "the Monday-to-Friday day nearest to day %d", item->a);
+  else if (item->kind == ITEM_LAST_DOW)
+    g_string_append_printf(out, "the last %s of the month", weekday_names[item->a]);
+  else
+    g_string_append_printf(out, "the %d%s %s of the month", item->b, ordinal_end(item->b), weekday_names[item->a]);
 }
 
 static void add_item(const CronItem *item, GString *out) {
   CronField field = (CronField)item->field;
   int low, high, value;
-  if (is_single(item, &value)) add_value(field, value, out);
-  else if (item->kind == ITEM_STAR && item->step == 0) g_string_append_printf(out, "every %s", unit_name(field));
-  else if (item->kind == ITEM_STAR) add_steps(field, pawl_cron_fields[field].low, -1, item->step, out);
-  else if (item->kind == ITEM_FROM) add_steps(field, item->a, -1, item->step, out);
-  else if (item->kind == ITEM_RANGE) add_range(item, out);
+  if (is_single(item, &value))
+    add_value(field, value, out);
+  else if (item->kind == ITEM_STAR && item->step == 0)
+    g_string_append_printf(out, "every %s", unit_name(field));
+  else if (item->kind == ITEM_STAR)
+    add_steps(field, pawl_cron_fields[field].low, -1, item->step, out);
+  else if (item->kind == ITEM_FROM)
+    add_steps(field, item->a, -1, item->step, out);
+  else if (item->kind == ITEM_RANGE)
+    add_range(item, out);
   else if (item->kind == ITEM_HASH) {
     pawl_cron_hash_bounds(item, &low, &high);
     add_steps(field, item->at, high, item->step, out);
-  } else add_day_item(item, out);
+  } else
+    add_day_item(item, out);
   if (item->kind == ITEM_HASH) g_string_append(out, " (chosen by H)");
 }
 
@@ -216,7 +238,8 @@ static void add_times(const PawlCron *cron, GString *out) {
     if (!every_minute && !with_seconds && is_number(minutes)) g_string_append(out, "at ");
     add_items(cron, CRON_MINUTE, out);
   }
-  if (every_hour) g_string_append(out, g_str_has_prefix(out->str + before, "every ") ? "" : " of every hour");
+  if (every_hour)
+    g_string_append(out, g_str_has_prefix(out->str + before, "every ") ? "" : " of every hour");
   else {
     g_string_append(out, " of ");
     if (!add_even_step(cron, CRON_HOUR, out)) add_items(cron, CRON_HOUR, out);
@@ -234,16 +257,22 @@ static void add_days(const PawlCron *cron, GString *out) {
     add_items(cron, CRON_DOM, out);
   }
   if (any_weekday) return;
-  if (any_day) g_string_append(out, ", on ");
-  else g_string_append(out, cron->day_star || cron->weekday_star ? ", but only on " : " or on ");
+  if (any_day)
+    g_string_append(out, ", on ");
+  else
+    g_string_append(out, cron->day_star || cron->weekday_star ? ", but only on " : " or on ");
   add_items(cron, CRON_DOW, out);
 }
 
 /* Shorter than what the items of a nickname would say. */
 static const char *nickname_sentence(const char *nickname) {
-  static const struct { const char *nickname, *sentence; } sentences[] = {
-    {"@yearly", "At 00:00, on 1 January"},          {"@monthly", "At 00:00, on the first day of each month"},
-    {"@weekly", "At 00:00, on Sunday"},             {"@daily", "At 00:00, every day"},
+  static const struct {
+    const char *nickname, *sentence;
+  } sentences[] = {
+    {"@yearly", "At 00:00, on 1 January"},
+    {"@monthly", "At 00:00, on the first day of each month"},
+    {"@weekly", "At 00:00, on Sunday"},
+    {"@daily", "At 00:00, every day"},
     {"@hourly", "At minute 0 of every hour, every day"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(sentences); i++)

@@ -31,13 +31,14 @@ static void warn_of_step(const CronItem *item, GPtrArray *warnings) {
     if (high > low) warn(warnings, "%s in %s: the step is longer than the range, so only its first value is left.", text->str, info->name);
     return;
   }
-  gboolean whole = item->kind == ITEM_STAR || (item->kind == ITEM_HASH && item->b < 0) || (item->kind == ITEM_FROM && low - info->low < item->step);
+  gboolean whole =
+    item->kind == ITEM_STAR || (item->kind == ITEM_HASH && item->b < 0) || (item->kind == ITEM_FROM && low - info->low < item->step);
   if (!whole || item->field == CRON_YEAR || item->step == 1) return;
   if (item->field == CRON_DOM) {
     warn(warnings, "%s in %s is uneven: it starts anew each month.", text->str, info->name);
   } else if (info->span % item->step != 0) {
-    warn(warnings, "%s in %s is uneven: %d is not a multiple of %d, so the last step before each new round is shorter.", text->str, info->name,
-      info->span, item->step);
+    warn(warnings, "%s in %s is uneven: %d is not a multiple of %d, so the last step before each new round is shorter.", text->str,
+      info->name, info->span, item->step);
   }
 }
 
@@ -50,12 +51,17 @@ static void warn_of_change(const PawlCron *cron, const PawlZoneSpan *span, GPtrA
   int from = (int)pawl_floor_mod(low, PAWL_DAY_S) / 60, to = (int)pawl_floor_mod(high, PAWL_DAY_S) / 60;
   const char *what;
   if (gap) {
-    if (cron->interval) what = "do not exist, and instants in them are skipped";
-    else if (high - low > CRON_GAP_MAX_S) what = "do not exist, and what falls into them is not made up";
-    else what = "do not exist, and what falls into them fires once, at the end of the gap";
-  } else what = cron->interval ? "occur twice, and instants in them fire both times" : "occur twice, and instants in them fire the first time only";
-  warn(warnings, "On %04d-%02d-%02d in %s the times from %02d:%02d to %02d:%02d %s.", year, month, day, pawl_zone_name(cron->zone), from / 60,
-    from % 60, to / 60, to % 60, what);
+    if (cron->interval)
+      what = "do not exist, and instants in them are skipped";
+    else if (high - low > CRON_GAP_MAX_S)
+      what = "do not exist, and what falls into them is not made up";
+    else
+      what = "do not exist, and what falls into them fires once, at the end of the gap";
+  } else
+    what =
+      cron->interval ? "occur twice, and instants in them fire both times" : "occur twice, and instants in them fire the first time only";
+  warn(warnings, "On %04d-%02d-%02d in %s the times from %02d:%02d to %02d:%02d %s.", year, month, day, pawl_zone_name(cron->zone),
+    from / 60, from % 60, to / 60, to % 60, what);
 }
 
 static void warn_of_changes(const PawlCron *cron, gint64 after_ms, GPtrArray *warnings) {
@@ -73,15 +79,18 @@ GPtrArray *pawl_cron_warnings(const PawlCron *cron, gint64 after_ms) {
   gint64 at_ms;
   if (cron->kind != CRON_CALENDAR) return warnings;
   if (!pawl_cron_next(cron, after_ms, &at_ms)) {
-    if (cron->year_kinds == 0) warn(warnings, "It never fires: there is no such day in any year.");
-    else warn(warnings, pawl_cron_next(cron, -1, &at_ms) ? "It never fires again: its last instant has passed."
-                                                         : "It never fires: its local times do not exist on its days.");
+    if (cron->year_kinds == 0)
+      warn(warnings, "It never fires: there is no such day in any year.");
+    else
+      warn(warnings, pawl_cron_next(cron, -1, &at_ms) ? "It never fires again: its last instant has passed."
+                                                      : "It never fires: its local times do not exist on its days.");
   }
   for (guint i = 0; i < cron->n_items; i++)
     if (cron->items[i].step > 0) warn_of_step(&cron->items[i], warnings);
   if (cron->fields == PAWL_CRON_SECONDS && cron->nickname == NULL && is_star(cron, CRON_SECOND) && !is_star(cron, CRON_MINUTE))
-    warn(warnings, "The first of six fields is the second, and * there fires every second of the minutes given; write 0 for once a minute, or "
-                   "five fields without seconds.");
+    warn(warnings,
+      "The first of six fields is the second, and * there fires every second of the minutes given; write 0 for once a minute, or "
+      "five fields without seconds.");
   warn_of_changes(cron, after_ms, warnings);
   return warnings;
 }

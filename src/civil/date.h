@@ -22,9 +22,7 @@ static inline int pawl_date_days_before(gboolean leap, int month) {
   return days_before[month - 1] + (leap && month > 2);
 }
 
-static inline int pawl_date_month_days(gboolean leap, int month) {
-  return pawl_date_days_before(leap, month + 1) - pawl_date_days_before(leap, month);
-}
+static inline int pawl_date_month_days(gboolean leap, int month) { return month == 2 ? 28 + leap : 30 + ((month + month / 8) & 1); }
 
 static inline gint64 pawl_date_day_number(int year, int month, int day) {
   return pawl_date_year_start(year) + pawl_date_days_before(pawl_date_is_leap(year), month) + day - 1;

@@ -72,16 +72,19 @@ static gboolean pass(Walk *walk, gint64 nominal_ms, gboolean late) {
     walk->held_ms = nominal_ms;
     break;
   case PAWL_MISFIRE_FIRE_ALL:
-    if (walk->made_up >= walk->rule->misfire_limit) settle(walk, PAWL_SETTLED_OVER_LIMIT, nominal_ms);
-    else if (admit(walk, nominal_ms)) walk->made_up++;
-    else return FALSE;
+    if (walk->made_up >= walk->rule->misfire_limit)
+      settle(walk, PAWL_SETTLED_OVER_LIMIT, nominal_ms);
+    else if (admit(walk, nominal_ms))
+      walk->made_up++;
+    else
+      return FALSE;
     break;
   }
   return TRUE;
 }
 
-void pawl_decide(const PawlTiming *timing, const PawlId *trigger, const PawlMisfireRule *rule, const PawlDecideInput *input,
-  PawlDecision *ret_decision) {
+void pawl_decide(
+  const PawlTiming *timing, const PawlId *trigger, const PawlMisfireRule *rule, const PawlDecideInput *input, PawlDecision *ret_decision) {
   PawlDecision decision = {.has_next = TRUE, .next_ms = input->cursor_ms};
   Walk walk = {timing, trigger, rule, input, &decision, input->made_up, FALSE, 0};
   gboolean due = due_at(&walk, input->cursor_ms) <= input->now_ms, late = FALSE;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 void pawl_timing_clear(PawlTiming *timing) {
-  g_clear_pointer(&timing->cron, pawl_cron_unref);
+  pawl_cron_unref(timing->cron);
   *timing = (PawlTiming){0};
 }
 

@@ -20,8 +20,13 @@ static gint64 get_i64(const guint8 *p) { return (gint64)((guint64)get_u32(p) << 
 
 static gboolean read_block(const guint8 *bytes, gsize n_bytes, gsize time_bytes, TzifBlock *ret) {
   if (n_bytes < TZIF_HEADER_BYTES || memcmp(bytes, "TZif", 4) != 0) return FALSE;
-  TzifBlock b = {.n_isut = get_u32(bytes + 20), .n_isstd = get_u32(bytes + 24), .n_leap = get_u32(bytes + 28), .n_times = get_u32(bytes + 32),
-                 .n_types = get_u32(bytes + 36), .n_chars = get_u32(bytes + 40), .time_bytes = time_bytes};
+  TzifBlock b = {.n_isut = get_u32(bytes + 20),
+    .n_isstd = get_u32(bytes + 24),
+    .n_leap = get_u32(bytes + 28),
+    .n_times = get_u32(bytes + 32),
+    .n_types = get_u32(bytes + 36),
+    .n_chars = get_u32(bytes + 40),
+    .time_bytes = time_bytes};
   const guint32 cap = 10000;
   if (b.n_isut > cap || b.n_isstd > cap || b.n_leap > cap || b.n_times > cap || b.n_types > 256 || b.n_types == 0 || b.n_chars > cap)
     return FALSE;
@@ -101,8 +106,9 @@ gboolean pawl_tzif_parse(const guint8 *bytes, gsize n_bytes, PawlTzData *ret_dat
 }
 
 void pawl_tz_data_clear(PawlTzData *data) {
-  g_clear_pointer(&data->at_s, g_free);
-  g_clear_pointer(&data->offset_s, g_free);
+  g_free(data->at_s);
+  g_free(data->offset_s);
+  *data = (PawlTzData){0};
 }
 
 static gboolean take_int(const char **p, int low, int high, int *ret) {

@@ -73,8 +73,10 @@ static void weigh_folder(const char *inside, int depth, Nearest *nearest) {
   for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
     if (!g_ascii_isupper(entry->d_name[0])) continue;
     g_autofree char *name = *inside ? g_strconcat(inside, "/", entry->d_name, NULL) : g_strdup(entry->d_name);
-    if (entry->d_type == DT_DIR && depth < 3) weigh_folder(name, depth + 1, nearest);
-    else if (entry->d_type != DT_DIR) weigh_name(name, nearest);
+    if (entry->d_type == DT_DIR && depth < 3)
+      weigh_folder(name, depth + 1, nearest);
+    else if (entry->d_type != DT_DIR)
+      weigh_name(name, nearest);
   }
   closedir(folder);
 }
@@ -129,8 +131,10 @@ PawlZone *pawl_zone_new(const char *name, GError **error) {
   if (loaded == NULL) return NULL;
   pthread_mutex_lock(&zones_lock);
   zone = g_hash_table_lookup(zones, name); /* another thread may have been faster */
-  if (zone != NULL) atomic_fetch_add(&zone->refs, 1);
-  else g_hash_table_insert(zones, loaded->name, zone = loaded);
+  if (zone != NULL)
+    atomic_fetch_add(&zone->refs, 1);
+  else
+    g_hash_table_insert(zones, loaded->name, zone = loaded);
   pthread_mutex_unlock(&zones_lock);
   if (zone != loaded) {
     pawl_tz_data_clear(&loaded->data);
@@ -170,7 +174,8 @@ static void rule_span(const PawlTzRule *rule, gint64 at_s, PawlZoneSpan *ret) {
   for (int y = year - 1; y <= year + 1; y++)
     for (int start = 0; start <= 1; start++) {
       gint64 change = pawl_tz_rule_change(rule, start, y);
-      if (change > at_s) span.to_s = MIN(span.to_s, change);
+      if (change > at_s)
+        span.to_s = MIN(span.to_s, change);
       else if (change >= span.from_s) { /* of two at one instant the start counts: daylight time all year */
         span.from_s = change;
         span.offset_s = start ? rule->dst_s : rule->std_s;
@@ -186,13 +191,15 @@ void pawl_zone_span(const PawlZone *zone, gint64 at_s, PawlZoneSpan *ret_span) {
   guint low = 0, high = data->n; /* low: how many changes lie at or before at_s */
   while (low < high) {
     guint middle = (low + high) / 2;
-    if (data->at_s[middle] <= at_s) low = middle + 1;
-    else high = middle;
+    if (data->at_s[middle] <= at_s)
+      low = middle + 1;
+    else
+      high = middle;
   }
   PawlZoneSpan span = {.from_s = low > 0 ? data->at_s[low - 1] : G_MININT64,
-                       .to_s = low < data->n ? data->at_s[low] : G_MAXINT64,
-                       .offset_s = low > 0 ? data->offset_s[low - 1] : data->first_offset_s,
-                       .before_s = low > 1 ? data->offset_s[low - 2] : data->first_offset_s};
+    .to_s = low < data->n ? data->at_s[low] : G_MAXINT64,
+    .offset_s = low > 0 ? data->offset_s[low - 1] : data->first_offset_s,
+    .before_s = low > 1 ? data->offset_s[low - 2] : data->first_offset_s};
   if (has_rule && low == data->n) {
     PawlZoneSpan by_rule;
     rule_span(&data->rule, MAX(at_s, data->rule_from_s), &by_rule);

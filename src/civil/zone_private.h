@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Internal to civil. What a zone file says (tzif.c reads it), and a zone as a row of spans of constant offset (zone.c).
  *
- * The file holds changes up to a year (2037, or the last irregular one), and a footer rule for all years after. The changes are kept as they are, the
- * rule is evaluated at each look: a zone costs 3 KB instead of the 40 KB that every change until 2900 would take. */
+ * The file holds changes up to a year (2037, or the last irregular one), and a footer rule for all years after. The changes are kept as they
+ * are, the rule is evaluated at each look: a zone costs 3 KB instead of the 40 KB that every change until 2900 would take.
+ *
+ * GLib's GTimeZone is not used: up to 2.74 it reads a rule whose daylight time lies behind its standard time as an hour off
+ * (Europe/Dublin from 2038 on), and it has no next change. The tests use it as a second opinion elsewhere. */
 #pragma once
 #include "civil/civil.h"
 
@@ -15,8 +18,8 @@ typedef struct {
 } PawlTzDay;
 
 typedef struct {
-  gboolean has_dst; /* FALSE: std_s holds for ever */
-  gint32 std_s, dst_s; /* east of UTC */
+  gboolean has_dst;     /* FALSE: std_s holds for ever */
+  gint32 std_s, dst_s;  /* east of UTC */
   PawlTzDay start, end; /* start: by the clock of std_s; end: by the clock of dst_s */
 } PawlTzRule;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Input: "FIELDS ZONE SECONDS\nEXPRESSION": 5 or 6, a number that chooses a zone, the instant to ask from. Without a first line of that form all of
- * it is the expression. */
+/* Input: "FIELDS ZONE SECONDS\nEXPRESSION": 5 or 6, a number that chooses a zone, the instant to ask from. Without a first line of that
+ * form all of it is the expression. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "civil/civil.h"
@@ -8,12 +8,12 @@
 
 #include <string.h>
 
-static const char *const zones[] = {"UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Africa/Casablanca", "Pacific/Apia", "America/Sao_Paulo",
-  "Europe/Dublin", "Africa/Cairo", "Antarctica/Troll"};
+static const char *const zones[] = {"UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Africa/Casablanca", "Pacific/Apia",
+  "America/Sao_Paulo", "Europe/Dublin", "Africa/Cairo", "Antarctica/Troll"};
 
-#define CHECK(condition) \
-  do { \
-    if (!(condition)) g_error("does not hold: %s", #condition); \
+#define CHECK(condition)                                                                                                                   \
+  do {                                                                                                                                     \
+    if (!(condition)) g_error("does not hold: %s", #condition);                                                                            \
   } while (0)
 
 /* The first instants: later, whole, matched, and the same from any point between. Returns how many there are of 20. */

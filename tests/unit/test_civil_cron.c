@@ -4,12 +4,14 @@
 
 #define NEVER G_MAXINT64
 
-static const char *const zones[] = {"UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Africa/Casablanca", "Pacific/Apia", "America/Sao_Paulo",
-  "Asia/Kathmandu", "Europe/Dublin", "Africa/Cairo", "America/St_Johns", "Pacific/Chatham", "Antarctica/Troll", "America/Havana"};
+static const char *const zones[] = {"UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Africa/Casablanca", "Pacific/Apia",
+  "America/Sao_Paulo", "Asia/Kathmandu", "Europe/Dublin", "Africa/Cairo", "America/St_Johns", "Pacific/Chatham", "Antarctica/Troll",
+  "America/Havana"};
 
-static const char *const pool[] = {"* * * * *", "*/5 * * * *", "30 2 * * *", "15,45 1-3 * * *", "0 0 29 2 *", "H H * * *", "H/20 2 * * 1-5", "0 0 1W,15W,LW * *",
-  "59 23 L * *", "0 12 L-3 * *", "0 9 * * 1#1,5L", "0 0 13 * 5", "0 0 */2 * 1", "30 1 * * 0", "0 22-2 * * *", "*/7 */5 */9 */5 */2", "0 0 1 1 *",
-  "0 0 0 1 1 * 2024-2030", "*/20 30 2 * * *", "H H H H H H", "0 0 31W 1-3 *", "0 3 8-14 3 */7", "@hourly", "@weekly"};
+static const char *const pool[] = {"* * * * *", "*/5 * * * *", "30 2 * * *", "15,45 1-3 * * *", "0 0 29 2 *", "H H * * *", "H/20 2 * * 1-5",
+  "0 0 1W,15W,LW * *", "59 23 L * *", "0 12 L-3 * *", "0 9 * * 1#1,5L", "0 0 13 * 5", "0 0 */2 * 1", "30 1 * * 0", "0 22-2 * * *",
+  "*/7 */5 */9 */5 */2", "0 0 1 1 *", "0 0 0 1 1 * 2024-2030", "*/20 30 2 * * *", "H H H H H H", "0 0 31W 1-3 *", "0 3 8-14 3 */7",
+  "@hourly", "@weekly"};
 
 static gint64 next_or_never(const PawlCron *cron, gint64 after_ms) {
   gint64 at_ms = NEVER;
@@ -65,7 +67,8 @@ typedef struct {
 } Sets;
 
 static void random_field(guint64 *seed, GString *text, gboolean *set, int low, int high, gboolean *ret_starred, gboolean *ret_ranged) {
-  int a = low + (int)random_below(seed, high - low + 1), b = low + (int)random_below(seed, high - low + 1), step = 1 + (int)random_below(seed, 12);
+  int a = low + (int)random_below(seed, high - low + 1), b = low + (int)random_below(seed, high - low + 1),
+      step = 1 + (int)random_below(seed, 12);
   *ret_starred = FALSE;
   switch (random_below(seed, 5)) {
   case 0:
@@ -181,7 +184,8 @@ static void test_independent_of_tz(void) {
 }
 
 static void test_edges_of_time(void) {
-  g_autoptr(PawlCron) minutely = cron_of("* * * * *", "UTC"), year_1970 = cron_of("0 0 0 1 1 * 1970", "UTC"), west = cron_of("0 0 0 1 1 * 1970", "America/New_York");
+  g_autoptr(PawlCron) minutely = cron_of("* * * * *", "UTC"), year_1970 = cron_of("0 0 0 1 1 * 1970", "UTC"),
+                      west = cron_of("0 0 0 1 1 * 1970", "America/New_York");
   g_assert_cmpint(next_or_never(minutely, G_MININT64), ==, 0);
   g_assert_cmpint(next_or_never(minutely, -1), ==, 0);
   g_assert_cmpint(next_or_never(minutely, 1), ==, PAWL_MINUTE_MS);
@@ -209,11 +213,12 @@ static void test_hash(void) {
   int distinct = 0;
   for (int i = 0; i < 200; i++) {
     g_autofree char *key = g_strdup_printf("shop/task%d/nightly", i);
-    g_autoptr(PawlCron) a = pawl_cron_parse("H * * * *", PAWL_CRON_MINUTES, key, utc, NULL), b = pawl_cron_parse("H * * * *", PAWL_CRON_MINUTES, key, utc, NULL);
+    g_autoptr(PawlCron) a = pawl_cron_parse("H * * * *", PAWL_CRON_MINUTES, key, utc, NULL),
+                        b = pawl_cron_parse("H * * * *", PAWL_CRON_MINUTES, key, utc, NULL);
     g_autoptr(PawlCron) fifth = pawl_cron_parse("H/5 * * * *", PAWL_CRON_MINUTES, key, utc, NULL);
     g_autoptr(PawlCron) day = pawl_cron_parse("0 0 H 2 *", PAWL_CRON_MINUTES, key, utc, NULL);
     g_autoptr(PawlCron) office = pawl_cron_parse("H(10-12) H(8-17)/3 * * *", PAWL_CRON_MINUTES, key, utc, NULL);
-    gint64 first_ms = next_or_never(a, -1), at_ms = first_ms;
+    gint64 first_ms = next_or_never(a, -1), at_ms;
     g_assert_cmpint(next_or_never(b, -1), ==, first_ms);
     g_assert_cmpint(next_or_never(a, first_ms), ==, first_ms + PAWL_HOUR_MS);
     distinct += !minutes[first_ms / PAWL_MINUTE_MS];
@@ -240,11 +245,14 @@ static void test_hash(void) {
 }
 
 static void test_shortest_gap(void) {
-  static const struct { const char *expression; gint64 seconds; } rows[] = {
-    {"* * * * *", 60}, {"*/7 * * * *", 240}, {"0 0,23 * * *", 3600}, {"59 23 * * *", 86400}, {"0 0 * * 1,5", 3 * 86400}, {"0 0 1,31 * *", 86400},
-    {"0 0 1 * *", 28 * 86400}, {"0 0 29 2 *", 1461 * 86400}, {"0 0 30 2 *", 0}, {"* * * * * *", 1}, {"10,50 0 0 * * *", 40}, {"50,5 59,0 * * * *", 15},
-    {"0 0 0 1 1 * 2030", 0}, {"0 0 0 1 1 * 2030,2032", 730 * 86400}, {"0 0 12 1 1 * 2030", 0}, {"0,30 0 12 1 1 * 2030", 30}, {"0 0 0 31,1 12,1 * 2030-2032", 86400},
-    {"@every 90s", 90}, {"@reboot", 0}, {"@monthly", 28 * 86400}};
+  static const struct {
+    const char *expression;
+    gint64 seconds;
+  } rows[] = {{"* * * * *", 60}, {"*/7 * * * *", 240}, {"0 0,23 * * *", 3600}, {"59 23 * * *", 86400}, {"0 0 * * 1,5", 3 * 86400},
+    {"0 0 1,31 * *", 86400}, {"0 0 1 * *", 28 * 86400}, {"0 0 29 2 *", 1461 * 86400}, {"0 0 30 2 *", 0}, {"* * * * * *", 1},
+    {"10,50 0 0 * * *", 40}, {"50,5 59,0 * * * *", 15}, {"0 0 0 1 1 * 2030", 0}, {"0 0 0 1 1 * 2030,2032", 730 * 86400},
+    {"0 0 12 1 1 * 2030", 0}, {"0,30 0 12 1 1 * 2030", 30}, {"0 0 0 31,1 12,1 * 2030-2032", 86400}, {"@every 90s", 90}, {"@reboot", 0},
+    {"@monthly", 28 * 86400}};
   for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
     g_autoptr(PawlCron) cron = cron_of(rows[i].expression, "UTC");
     if (pawl_cron_shortest_gap_ms(cron) != rows[i].seconds * 1000)
@@ -253,10 +261,12 @@ static void test_shortest_gap(void) {
 }
 
 static void test_text(void) {
-  static const struct { const char *expression, *text; } rows[] = {
-    {"  05 03\t* jan-MAR/1 Sun,fri#2,7L ", "5 3 * 1-3 0,5#2,0L"}, {"*/1 ? ? * ?", NULL}, {"0 0 ? * ?", "0 0 * * *"}, {"@Annually", "@yearly"},
-    {"@MIDNIGHT", "@daily"}, {"@every 5400", "@every 1h30m"}, {"TZ=Z 0 0 l-2,lw,03w * *", "CRON_TZ=UTC 0 0 L-2,LW,3W * *"},
-    {"h/1 h(1-3) H(1-9)/2 * 7-2", "H/1 H(1-3) H(1-9)/2 * 0-2"}, {"0 0 * * 7/2", "0 0 * * 7/2"}};
+  static const struct {
+    const char *expression, *text;
+  } rows[] = {{"  05 03\t* jan-MAR/1 Sun,fri#2,7L ", "5 3 * 1-3 0,5#2,0L"}, {"*/1 ? ? * ?", NULL}, {"0 0 ? * ?", "0 0 * * *"},
+    {"@Annually", "@yearly"}, {"@MIDNIGHT", "@daily"}, {"@every 5400", "@every 1h30m"},
+    {"TZ=Z 0 0 l-2,lw,03w * *", "CRON_TZ=UTC 0 0 L-2,LW,3W * *"}, {"h/1 h(1-3) H(1-9)/2 * 7-2", "H/1 H(1-3) H(1-9)/2 * 0-2"},
+    {"0 0 * * 7/2", "0 0 * * 7/2"}};
   for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
     g_autoptr(PawlZone) utc = zone_of("UTC");
     g_autoptr(PawlCron) cron = pawl_cron_parse(rows[i].expression, PAWL_CRON_MINUTES, "", utc, NULL);
@@ -279,8 +289,9 @@ static void test_text_is_stable(void) {
 }
 
 static void test_explain(void) {
-  static const struct { const char *expression, *zone, *sentence; } rows[] = {
-    {"30 2 * * *", "Europe/Berlin", "At 02:30, every day, in Europe/Berlin."},
+  static const struct {
+    const char *expression, *zone, *sentence;
+  } rows[] = {{"30 2 * * *", "Europe/Berlin", "At 02:30, every day, in Europe/Berlin."},
     {"* * * * *", "UTC", "Every minute, every day, in UTC."},
     {"*/15 9-17 * * MON-FRI", "UTC", "Every 15 minutes of hours 9 to 17, on Monday to Friday, in UTC."},
     {"0 * * * *", "UTC", "At minute 0 of every hour, every day, in UTC."},
@@ -290,14 +301,14 @@ static void test_explain(void) {
     {"0 0 13 * 5", "UTC", "At 00:00, on day 13 or on Friday, in UTC."},
     {"0 0 */2 * 1", "UTC", "At 00:00, on every 2nd day from 1, but only on Monday, in UTC."},
     {"0 9 L-1,LW,3W 1-3 *", "UTC",
-     "At 09:00, on the day before the last of the month, the last Monday-to-Friday day of the month and the Monday-to-Friday day nearest to day 3, "
-     "in January to March, in UTC."},
+      "At 09:00, on the day before the last of the month, the last Monday-to-Friday day of the month and "
+      "the Monday-to-Friday day nearest to day 3, "
+      "in January to March, in UTC."},
     {"0 9 * * 2#2,5L", "UTC", "At 09:00, on the 2nd Tuesday of the month and the last Friday of the month, in UTC."},
     {"30 0 12 1 1 * 2030", "UTC", "At 12:00:30, on day 1, in January, in 2030, in UTC."},
     {"*/10 * * * * *", "UTC", "Every 10 seconds of every minute, every day, in UTC."},
     {"0 0 30 2 *", "UTC", "At 00:00, on day 30, in February, in UTC; there is no such day, so it never fires."},
-    {"@weekly", "UTC", "At 00:00, on Sunday, in UTC."},
-    {"@every 1h30m", "UTC", "Every 1h30m, counted from the occurrence before."},
+    {"@weekly", "UTC", "At 00:00, on Sunday, in UTC."}, {"@every 1h30m", "UTC", "Every 1h30m, counted from the occurrence before."},
     {"@reboot", "UTC", "Once at each start of pawl on a single node."}};
   for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
     g_autoptr(PawlCron) cron = cron_of(rows[i].expression, rows[i].zone);
@@ -307,30 +318,31 @@ static void test_explain(void) {
 }
 
 static void test_errors(void) {
-  static const struct { PawlCronFields fields; const char *expression, *start; } rows[] = {
-    {PAWL_CRON_MINUTES, "61 * * * *", "column 1: '61' in minute: it is out of range, 0 to 59"},
+  static const struct {
+    PawlCronFields fields;
+    const char *expression, *start;
+  } rows[] = {{PAWL_CRON_MINUTES, "61 * * * *", "column 1: '61' in minute: it is out of range, 0 to 59"},
     {PAWL_CRON_MINUTES, "* * * * 1,x", "column 11: 'x' in day-of-week: this is no value; allowed are 0-7"},
-    {PAWL_CRON_MINUTES, "\u0665 * * * *", "column 1: "},
-    {PAWL_CRON_MINUTES, "0 \u0665 61 * *", "column 3: "},
+    {PAWL_CRON_MINUTES, "\u0665 * * * *", "column 1: "}, {PAWL_CRON_MINUTES, "0 \u0665 61 * *", "column 3: "},
     {PAWL_CRON_MINUTES, "0 0 1W-5 * *", "column 7: "},
     {PAWL_CRON_MINUTES, "0 0 1-5W * *", "column 7: '5W' in day-of-month: W goes with a single day"},
     {PAWL_CRON_MINUTES, "0 0 * * L", "column 9: 'L' in day-of-week: L needs the weekday before it"},
     {PAWL_CRON_MINUTES, "L * * * *", "column 1: 'L' in minute: L is for days"},
     {PAWL_CRON_MINUTES, "? * * * *", "column 1: '?' in minute: ? is for day-of-month and day-of-week"},
     {PAWL_CRON_MINUTES, "0 0 * *", "column 8: 4 fields where five"},
-    {PAWL_CRON_MINUTES, "0 0 0 * * *", "column 11: 6 fields where five (minute hour day-of-month month day-of-week) are meant; with seconds: true"},
+    {PAWL_CRON_MINUTES, "0 0 0 * * *",
+      "column 11: 6 fields where five (minute hour day-of-month month day-of-week) are meant; with seconds: true"},
     {PAWL_CRON_SECONDS, "0 0 * * *", "column 10: 5 fields where six"},
     {PAWL_CRON_SECONDS, "0 0 0 1 1 * 2030-2020", "column 18: '2020' in year: a range of years must ascend"},
     {PAWL_CRON_SECONDS, "0 0 0 1 1 * H", "column 13: 'H' in year: H cannot choose a year"},
     {PAWL_CRON_SECONDS, "0 0 0 1 1 * 2901", "column 13: '2901' in year: it is out of range, 1970 to 2900"},
     {PAWL_CRON_MINUTES, "H(5-2) * * * *", "column 1: 'H(5-2)' in minute: the bounds of H must ascend"},
-    {PAWL_CRON_MINUTES, "H(5) * * * *", "column 1: "},
-    {PAWL_CRON_MINUTES, "@never", "column 1: no such nickname"},
+    {PAWL_CRON_MINUTES, "H(5) * * * *", "column 1: "}, {PAWL_CRON_MINUTES, "@never", "column 1: no such nickname"},
     {PAWL_CRON_MINUTES, "@every 1500ms", "column 8: @every takes whole seconds"},
     {PAWL_CRON_MINUTES, "@every 1h 2m", "column 11: nothing may follow"},
-    {PAWL_CRON_MINUTES, "TZ=Europe/Berln 0 0 * * *", "column 4: 'Europe/Berln' is no time zone: no such zone is known here; is 'Europe/Berlin' meant?"},
-    {PAWL_CRON_MINUTES, "0 0 * * *\n", "column 10: "},
-    {PAWL_CRON_MINUTES, "\xff\xfe * * * *", "column 1: "}};
+    {PAWL_CRON_MINUTES, "TZ=Europe/Berln 0 0 * * *",
+      "column 4: 'Europe/Berln' is no time zone: no such zone is known here; is 'Europe/Berlin' meant?"},
+    {PAWL_CRON_MINUTES, "0 0 * * *\n", "column 10: "}, {PAWL_CRON_MINUTES, "\xff\xfe * * * *", "column 1: "}};
   for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
     g_autoptr(GError) error = NULL;
     g_autoptr(PawlZone) utc = zone_of("UTC");
@@ -342,32 +354,36 @@ static void test_errors(void) {
 }
 
 static void test_length(void) {
-  g_autofree char *blanks = g_strnfill(1024 - 9, ' '), *fits = g_strconcat("* * * * *", blanks, NULL), *longer = g_strconcat(fits, " ", NULL);
+  g_autofree char *blanks = g_strnfill(1024 - 9, ' '), *fits = g_strconcat("* * * * *", blanks, NULL),
+                  *longer = g_strconcat(fits, " ", NULL);
   g_autoptr(PawlCron) cron = pawl_cron_parse(fits, PAWL_CRON_MINUTES, NULL, NULL, NULL);
   g_assert_nonnull(cron);
   g_assert_null(pawl_cron_parse(longer, PAWL_CRON_MINUTES, NULL, NULL, NULL));
 }
 
 static void test_warnings(void) {
-  static const struct { const char *expression, *zone; guint n; const char *part; } rows[] = {
-    {"30 4 * * *", "Europe/Berlin", 0, NULL},
-    {"30 2 * * *", "Asia/Tokyo", 0, NULL},
-    {"*/5 * * * *", "Europe/Berlin", 0, NULL},
-    {"30 2 * * *", "Europe/Berlin", 2, "On 2026-03-29 in Europe/Berlin the times from 02:00 to 03:00 do not exist, and what falls into them fires once"},
-    {"*/15 2 * * *", "Europe/Berlin", 2, "On 2026-03-29 in Europe/Berlin the times from 02:00 to 03:00 do not exist, and instants in them are skipped."},
-    {"15 1 * * *", "America/New_York", 1, "On 2026-11-01 in America/New_York the times from 01:00 to 02:00 occur twice, and instants in them fire the first time only."},
+  static const struct {
+    const char *expression, *zone;
+    guint n;
+    const char *part;
+  } rows[] = {{"30 4 * * *", "Europe/Berlin", 0, NULL}, {"30 2 * * *", "Asia/Tokyo", 0, NULL}, {"*/5 * * * *", "Europe/Berlin", 0, NULL},
+    {"30 2 * * *", "Europe/Berlin", 2,
+      "On 2026-03-29 in Europe/Berlin the times from 02:00 to 03:00 do not exist, and what falls into them fires once"},
+    {"*/15 2 * * *", "Europe/Berlin", 2,
+      "On 2026-03-29 in Europe/Berlin the times from 02:00 to 03:00 do not exist, and instants in them are skipped."},
+    {"15 1 * * *", "America/New_York", 1,
+      "On 2026-11-01 in America/New_York the times from 01:00 to 02:00 occur twice, and instants in them fire the first time only."},
     {"*/7 * * * *", "UTC", 1, "*/7 in minute is uneven: 60 is not a multiple of 7"},
     {"0 0 */2 * *", "UTC", 1, "*/2 in day-of-month is uneven: it starts anew each month."},
     {"*/90 * * * *", "UTC", 1, "*/90 in minute: the step is longer than the range"},
-    {"0 0 30 2 *", "UTC", 1, "It never fires: there is no such day"},
-    {"0 0 0 1 1 * 2020", "UTC", 1, "It never fires again"},
-    {"* 30 2 * * *", "UTC", 1, "The first of six fields is the second"},
-    {"@every 7m", "Europe/Berlin", 0, NULL}};
+    {"0 0 30 2 *", "UTC", 1, "It never fires: there is no such day"}, {"0 0 0 1 1 * 2020", "UTC", 1, "It never fires again"},
+    {"* 30 2 * * *", "UTC", 1, "The first of six fields is the second"}, {"@every 7m", "Europe/Berlin", 0, NULL}};
   for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
     g_autoptr(PawlCron) cron = cron_of(rows[i].expression, rows[i].zone);
     g_autoptr(GPtrArray) warnings = pawl_cron_warnings(cron, instant("2026-01-01T00:00:00Z"));
     if (warnings->len != rows[i].n) g_error("%s: %u warnings", rows[i].expression, warnings->len);
-    if (rows[i].n > 0 && strstr(warnings->pdata[0], rows[i].part) == NULL) g_error("%s: %s", rows[i].expression, (char *)warnings->pdata[0]);
+    if (rows[i].n > 0 && strstr(warnings->pdata[0], rows[i].part) == NULL)
+      g_error("%s: %s", rows[i].expression, (char *)warnings->pdata[0]);
   }
 }
 

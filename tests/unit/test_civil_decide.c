@@ -65,19 +65,24 @@ static char *render(const PawlDecision *decision) {
     g_string_append_printf(out, "%s%" G_GINT64_FORMAT, i == 0 ? "admit " : ",", (decision->admit_ms[i] - T0) / 1000);
   for (guint i = 0; i < decision->n_ranges; i++) {
     const PawlSettledRange *r = &decision->ranges[i];
-    g_string_append_printf(out, "%s%s %" G_GINT64_FORMAT "-%" G_GINT64_FORMAT " x%" G_GINT64_FORMAT, out->len ? " " : "", outcomes[r->outcome],
-      (r->from_ms - T0) / 1000, (r->to_ms - T0) / 1000, r->count);
+    g_string_append_printf(out, "%s%s %" G_GINT64_FORMAT "-%" G_GINT64_FORMAT " x%" G_GINT64_FORMAT, out->len ? " " : "",
+      outcomes[r->outcome], (r->from_ms - T0) / 1000, (r->to_ms - T0) / 1000, r->count);
   }
   g_string_append(out, out->len ? " " : "");
-  if (decision->has_next) g_string_append_printf(out, "next %" G_GINT64_FORMAT, (decision->next_ms - T0) / 1000);
-  else g_string_append(out, "exhausted");
+  if (decision->has_next)
+    g_string_append_printf(out, "next %" G_GINT64_FORMAT, (decision->next_ms - T0) / 1000);
+  else
+    g_string_append(out, "exhausted");
   return g_string_free(out, FALSE);
 }
 
 static PawlTiming timing_of(const Case *c) {
   if (c->every_s == 0) return (PawlTiming){.kind = PAWL_TIMING_AT, .at_ms = T0 + c->cursor_s * 1000};
-  return (PawlTiming){.kind = PAWL_TIMING_EVERY, .every_ms = c->every_s * 1000, .offset_ms = (T0 + c->cursor_s * 1000) % (c->every_s * 1000),
-                      .until_ms = c->until_s ? T0 + c->until_s * 1000 : 0, .jitter_ms = c->jitter_s * 1000};
+  return (PawlTiming){.kind = PAWL_TIMING_EVERY,
+    .every_ms = c->every_s * 1000,
+    .offset_ms = (T0 + c->cursor_s * 1000) % (c->every_s * 1000),
+    .until_ms = c->until_s ? T0 + c->until_s * 1000 : 0,
+    .jitter_ms = c->jitter_s * 1000};
 }
 
 static void test_case(gconstpointer data) {
@@ -180,8 +185,10 @@ static void test_jitter(void) {
   PawlMisfireRule rule = {SKIP, 0, 5000};
   gint64 due_ms = T0 + pawl_timing_jitter(&timing, &trigger, T0);
   g_assert_cmpint(due_ms, >, T0 + 1); /* else the case shows nothing */
-  static const struct { gint64 after_due_ms; const char *expected; } rows[] = {
-    {-1, "next 0"}, {0, "admit 0 next 60"}, {5000, "admit 0 next 60"}, {5001, "skipped 0-0 x1 next 60"}};
+  static const struct {
+    gint64 after_due_ms;
+    const char *expected;
+  } rows[] = {{-1, "next 0"}, {0, "admit 0 next 60"}, {5000, "admit 0 next 60"}, {5001, "skipped 0-0 x1 next 60"}};
   for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
     PawlDecideInput input = {T0, due_ms + rows[i].after_due_ms, 0, 0};
     PawlDecision decision;
@@ -190,8 +197,8 @@ static void test_jitter(void) {
   }
 }
 
-/* The second opinion: rounds until nothing is due, then each occurrence by itself. Fates: a for admitted, else the first letter of its range. */
-
+/* The second opinion: rounds until nothing is due, then each occurrence by itself. Fates: a for admitted, else the first letter of its
+ * range. */
 
 static void run_rounds(const PawlTiming *timing, const PawlMisfireRule *rule, gint64 first_ms, gint64 now_ms, char *fates, gint64 n) {
   gint64 cursor_ms = first_ms, made_up = 0;
@@ -222,7 +229,8 @@ static void test_second_opinion(void) {
   for (int i = 0; i < 300; i++) {
     PawlTiming timing = {.kind = PAWL_TIMING_EVERY, .every_ms = 1000 * (1 + random_below(&seed, 100))};
     timing.jitter_ms = random_below(&seed, 2) ? random_below(&seed, timing.every_ms) : 0;
-    PawlMisfireRule rule = {(PawlMisfire)random_below(&seed, 3), random_below(&seed, 400), random_below(&seed, 2) ? random_below(&seed, 900000) : -1};
+    PawlMisfireRule rule = {
+      (PawlMisfire)random_below(&seed, 3), random_below(&seed, 400), random_below(&seed, 2) ? random_below(&seed, 900000) : -1};
     gint64 first_ms, last_due = -1, n = 0, made_up = 0, now_ms = T0 + random_below(&seed, i % 10 == 0 ? 15000000 : 900000);
     g_assert_true(pawl_timing_next(&timing, T0 - 1, &first_ms));
     while (first_ms + n * timing.every_ms + pawl_timing_jitter(&timing, &trigger, first_ms + n * timing.every_ms) <= now_ms) n++;
@@ -230,7 +238,8 @@ static void test_second_opinion(void) {
     run_rounds(&timing, &rule, first_ms, now_ms, fates, n);
     last_due = n - 1;
     for (gint64 k = 0; k < n; k++) {
-      gint64 at_ms = first_ms + k * timing.every_ms, grace_ms = rule.grace_ms < 0 ? MIN(timing.every_ms, 5 * PAWL_MINUTE_MS) : rule.grace_ms;
+      gint64 at_ms = first_ms + k * timing.every_ms,
+             grace_ms = rule.grace_ms < 0 ? MIN(timing.every_ms, 5 * PAWL_MINUTE_MS) : rule.grace_ms;
       gboolean late = now_ms - at_ms - pawl_timing_jitter(&timing, &trigger, at_ms) > grace_ms;
       char expected = 'a';
       if (late && rule.misfire == SKIP) expected = 's';

@@ -34,7 +34,8 @@ static void test_every_edges(void) {
 }
 
 static void test_window(void) {
-  PawlTiming timing = {.kind = PAWL_TIMING_EVERY, .every_ms = PAWL_MINUTE_MS, .from_ms = 10 * PAWL_MINUTE_MS, .until_ms = 12 * PAWL_MINUTE_MS};
+  PawlTiming timing = {
+    .kind = PAWL_TIMING_EVERY, .every_ms = PAWL_MINUTE_MS, .from_ms = 10 * PAWL_MINUTE_MS, .until_ms = 12 * PAWL_MINUTE_MS};
   gint64 at_ms;
   g_assert_true(pawl_timing_next(&timing, 0, &at_ms));
   g_assert_cmpint(at_ms, ==, 10 * PAWL_MINUTE_MS); /* from is inclusive */
@@ -51,8 +52,10 @@ static void test_window(void) {
 }
 
 static void test_cron_window(void) {
-  PawlTiming timing = {.kind = PAWL_TIMING_CRON, .cron = cron_of("30 2 * * *", "Europe/Berlin"), .from_ms = instant("2026-03-28T01:30:00Z"),
-                       .until_ms = instant("2026-03-30T00:30:00Z")};
+  PawlTiming timing = {.kind = PAWL_TIMING_CRON,
+    .cron = cron_of("30 2 * * *", "Europe/Berlin"),
+    .from_ms = instant("2026-03-28T01:30:00Z"),
+    .until_ms = instant("2026-03-30T00:30:00Z")};
   gint64 at_ms;
   g_assert_true(pawl_timing_next(&timing, 0, &at_ms));
   g_assert_cmpint(at_ms, ==, timing.from_ms);

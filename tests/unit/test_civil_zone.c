@@ -11,14 +11,15 @@ static void refused(const char *name, const char *suggestion) {
 }
 
 static void test_names(void) {
-  static const char *const known[] = {"UTC", "Z", "Europe/Berlin", "America/Argentina/Buenos_Aires", "Etc/GMT+5", "EST5EDT", "GB", "America/Port-au-Prince"};
+  static const char *const known[] = {
+    "UTC", "Z", "Europe/Berlin", "America/Argentina/Buenos_Aires", "Etc/GMT+5", "EST5EDT", "GB", "America/Port-au-Prince"};
   for (gsize i = 0; i < G_N_ELEMENTS(known); i++) {
     g_autoptr(PawlZone) zone = zone_of(known[i]);
     g_assert_cmpstr(pawl_zone_name(zone), ==, strcmp(known[i], "Z") == 0 ? "UTC" : known[i]);
   }
-  static const char *const unknown[] = {"", " ", "Europe", "Europe/", "/Europe/Berlin", "/etc/localtime", "../zoneinfo/UTC", "Europe/../UTC",
-    "Europe//Berlin", "CET-1CEST,M3.5.0,M10.5.0/3", "EST5EDT4", "<+03>-3", "+02:00", ":UTC", "localtime", "posixrules", "posix/UTC", "right/UTC",
-    "zone.tab", "tzdata.zi", "Bogus/Zone", "UTC ", "Europe/Berlin\n", "\xff\xfe", "utc0"};
+  static const char *const unknown[] = {"", " ", "Europe", "Europe/", "/Europe/Berlin", "/etc/localtime", "../zoneinfo/UTC",
+    "Europe/../UTC", "Europe//Berlin", "CET-1CEST,M3.5.0,M10.5.0/3", "EST5EDT4", "<+03>-3", "+02:00", ":UTC", "localtime", "posixrules",
+    "posix/UTC", "right/UTC", "zone.tab", "tzdata.zi", "Bogus/Zone", "UTC ", "Europe/Berlin\n", "\xff\xfe", "utc0"};
   for (gsize i = 0; i < G_N_ELEMENTS(unknown); i++) refused(unknown[i], NULL);
   g_autofree char *long_name = g_strnfill(100000, 'A');
   refused(long_name, NULL);
@@ -80,8 +81,9 @@ static void test_all_zones_to_2037(void) {
 }
 
 static void test_footer_to_2900(void) {
-  static const char *const names[] = {"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Nuuk", "Asia/Gaza", "Asia/Jerusalem", "Africa/Cairo",
-    "America/Santiago", "Pacific/Chatham", "America/Havana", "Antarctica/Troll", "Africa/Casablanca", "Asia/Tokyo", "Pacific/Apia", "Pacific/Easter"};
+  static const char *const names[] = {"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Nuuk", "Asia/Gaza",
+    "Asia/Jerusalem", "Africa/Cairo", "America/Santiago", "Pacific/Chatham", "America/Havana", "Antarctica/Troll", "Africa/Casablanca",
+    "Asia/Tokyo", "Pacific/Apia", "Pacific/Easter"};
   for (gsize i = 0; i < G_N_ELEMENTS(names); i++) compare_with_glib(names[i], PAWL_AT_MAX_MS / 1000);
 }
 
