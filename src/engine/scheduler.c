@@ -20,7 +20,8 @@ static void quarantine(PawlStore *store, PawlAdmission *admission, const char *r
   char id[PAWL_ID_TEXT];
   pawl_id_text(&admission->row.trigger, id);
   admission->outcome = PAWL_ADMIT_FAILED;
-  g_set_str(&admission->failure, reason);
+  g_free(admission->failure);
+  admission->failure = g_strdup(reason);
   if (pawl_store_quarantine(store, &admission->row, reason, &failed))
     pawl_log(PAWL_LOG_ERROR, "trigger.quarantined", "a trigger was put aside; the others go on", "trigger", id, "reason", reason, NULL);
   else pawl_log(PAWL_LOG_ERROR, "trigger.quarantine_failed", "a trigger could not be put aside", "trigger", id, "reason", failed->message, NULL);

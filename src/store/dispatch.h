@@ -69,7 +69,7 @@ typedef struct {
  * count and releases as many parked rows as there is room. */
 gboolean pawl_store_finish(PawlStore *store, PawlFinish *finishes, guint n, GError **error);
 
-typedef struct { PawlId run; gint attempt; gint64 seq, at_ms; gint stream; const void *bytes; gsize n_bytes; } PawlOutputRow;
+typedef struct { PawlId run; gint attempt; gint64 lease_version, seq, at_ms; gint stream; const void *bytes; gsize n_bytes; } PawlOutputRow;
 /* Appends output under the fence of (run, attempt, lease version); rows of an attempt whose fence fell are dropped. Deletes the tail chunks that fell out of the cap first. */
 typedef struct { PawlId run; gint attempt; gint64 lease_version; gint64 from_seq, before_seq; } PawlOutputDrop;
 gboolean pawl_store_output_append(PawlStore *store, const PawlOutputRow *rows, guint n, const PawlOutputDrop *drops, guint n_drops, GError **error);
