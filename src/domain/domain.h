@@ -85,8 +85,9 @@ typedef struct {
 
 typedef struct { char *name; gint slots; /* 0 = paused, -1 = unlimited */ } PawlPoolSpec;
 
-typedef struct { char *name, *json, *digest; PawlTriggerSpec *spec; gint line; } PawlTriggerDef;
-typedef struct { char *name, *json, *digest; PawlTaskSpec *spec; GPtrArray *triggers; /* PawlTriggerDef * */ gint line; } PawlTaskDef;
+/* `json` is the normal form, every default written out; `digest` its SHA-256. `line`, `column` of the name; 0: not known. */
+typedef struct { char *name, *json, *digest; PawlTriggerSpec *spec; gint line, column; } PawlTriggerDef;
+typedef struct { char *name, *json, *digest; PawlTaskSpec *spec; GPtrArray *triggers; /* PawlTriggerDef * */ gint line, column; } PawlTaskDef;
 /* What one file says. */
 typedef struct {
   char *project;
@@ -101,6 +102,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(PawlBundle, pawl_bundle_free)
 PawlBundle *pawl_bundle_from_yaml(const char *text, gsize bytes, const char *file, GPtrArray *issues);
 /* The same from a JSON tree without positions. */
 PawlBundle *pawl_bundle_from_json(const json_t *json, GPtrArray *issues);
+/* Appends the warnings that need the time of day: `at` in the past, a trigger that never fires again, what a coming clock change does to a cron
+ * expression, uneven steps. For `validate`. */
+void pawl_bundle_review(const PawlBundle *bundle, const char *file, gint64 now_ms, GPtrArray *issues);
 
 /* From a revision's canonical JSON, as stored. PAWL_ERROR_INTERNAL when it is none (a damaged or newer store). `project`, `task`, `trigger`: the full name, which H is
  * spread by. */
@@ -139,7 +143,8 @@ typedef enum { PAWL_RUN_SCHEDULED, PAWL_RUN_QUEUED, PAWL_RUN_RUNNING, PAWL_RUN_R
 typedef enum { PAWL_ATTEMPT_WAITING, PAWL_ATTEMPT_LEASED, PAWL_ATTEMPT_RUNNING, PAWL_ATTEMPT_SUCCEEDED, PAWL_ATTEMPT_FAILED, PAWL_ATTEMPT_CANCELLED,
   PAWL_ATTEMPT_TIMED_OUT, PAWL_ATTEMPT_LOST, PAWL_ATTEMPT_NONE } PawlAttemptState;
 typedef enum { PAWL_EVENT_ADMIT, PAWL_EVENT_GRANT, PAWL_EVENT_START, PAWL_EVENT_SUCCEED, PAWL_EVENT_FAIL, PAWL_EVENT_TIME_OUT, PAWL_EVENT_CANCEL,
-  PAWL_EVENT_LOSE /* worker gone, lease over, drained */, PAWL_EVENT_TOO_LATE, PAWL_EVENT_LATER /* exit 75 */ } PawlMachineEvent;
+  PAWL_EVENT_LOSE /* worker gone, lease over, drained */, PAWL_EVENT_TOO_LATE, PAWL_EVENT_LATER /* exit 75 */,
+  PAWL_EVENT_DEFER /* admitted for a later start */, PAWL_EVENT_WAKE /* the instant a waiting attempt waited for has come */ } PawlMachineEvent;
 typedef struct {
   gint row; /* stored with each event; never renumbered */
   PawlAttemptState from;
@@ -155,6 +160,7 @@ const PawlTransition *pawl_machine_table(gsize *ret_n);
 const PawlTransition *pawl_machine_find(PawlAttemptState from, PawlMachineEvent event, gboolean retry_left);
 const char *pawl_attempt_state_name(PawlAttemptState state);
 const char *pawl_run_state_name(PawlRunState state);
+const char *pawl_machine_event_name(PawlMachineEvent event);
 gboolean pawl_run_state_parse(const char *text, PawlRunState *ret_state);
 gboolean pawl_attempt_state_parse(const char *text, PawlAttemptState *ret_state);
 gboolean pawl_run_state_is_end(PawlRunState state);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "domain/yaml.h"
+#include "domain/yaml_tree.h"
 
 #include <errno.h>
 #include <math.h>
