@@ -44,7 +44,7 @@ else
 fi
 
 if [ -f tools/sql-table.py ]; then
-  report "SQL headers" "$(out=$(/usr/bin/python3 -B tools/sql-table.py --check sql/sqlite/statements 2>&1) || printf '%s\n' "${out:-tools/sql-table.py --check failed}")"
+  report "SQL headers" "$(out=$(/usr/bin/python3 -B tools/sql-table.py sql 2>&1) || printf '%s\n' "${out:-tools/sql-table.py failed}")"
 else
   skip "SQL headers" "tools/sql-table.py is not there"
 fi

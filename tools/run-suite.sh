@@ -42,7 +42,7 @@ meson)
   ;;
 pytest)
   compile
-  PAWL_BUILD=$build /usr/bin/python3 -B -m pytest -q -p no:cacheprovider -n "$number" --dist worksteal --durations=5 --junitxml="$out.xml" "$@"
+  PAWL_BUILD=$build /usr/bin/python3 -B -m pytest -q -p no:cacheprovider -n "$number" --durations=5 --junitxml="$out.xml" "$@"
   finish $?
   ;;
 lint)
