@@ -39,7 +39,6 @@ static gboolean drop_last_warning(GPtrArray *issues) {
 
 void pawl_issues_add(GPtrArray *issues, gboolean warning, const char *file, PawlPlace place, const char *path, const char *hint,
   const char *format, ...) {
-  if (issues->len >= PAWL_ISSUES_MAX && (warning || !drop_last_warning(issues))) return;
   PawlIssue *issue = g_new0(PawlIssue, 1);
   va_list args;
   va_start(args, format);
@@ -51,11 +50,16 @@ void pawl_issues_add(GPtrArray *issues, gboolean warning, const char *file, Pawl
   issue->column = place.column;
   issue->path = g_strdup(path != NULL ? path : "");
   issue->hint = g_strdup(hint);
-  g_ptr_array_add(issues, issue);
+  pawl_issues_move(issues, issue);
 }
 
-gboolean pawl_issues_have_error(const GPtrArray *issues, guint first) {
-  for (guint i = first; i < issues->len; i++)
+void pawl_issues_move(GPtrArray *issues, PawlIssue *issue) {
+  if (issues->len < PAWL_ISSUES_MAX || (!issue->warning && drop_last_warning(issues))) g_ptr_array_add(issues, issue);
+  else pawl_issue_free(issue);
+}
+
+gboolean pawl_issues_have_error(const GPtrArray *issues) {
+  for (guint i = 0; i < issues->len; i++)
     if (!((const PawlIssue *)g_ptr_array_index(issues, i))->warning) return TRUE;
   return FALSE;
 }

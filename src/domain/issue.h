@@ -12,8 +12,9 @@ typedef struct { gint line, column; } PawlPlace;
  * that a list without errors is one of a good file. `file`, `path` and `hint` may be NULL and are copied. */
 void pawl_issues_add(GPtrArray *issues, gboolean warning, const char *file, PawlPlace place, const char *path, const char *hint,
   const char *format, ...) G_GNUC_PRINTF(7, 8);
-/* TRUE when an issue at or after index `first` is no warning. */
-gboolean pawl_issues_have_error(const GPtrArray *issues, guint first);
+/* The same with an issue that is made already; takes it. */
+void pawl_issues_move(GPtrArray *issues, PawlIssue *issue);
+gboolean pawl_issues_have_error(const GPtrArray *issues);
 
 /* The word of `words` (ended by NULL) that `word` is nearest to, or NULL when none is near enough to be what was meant. */
 const char *pawl_nearest_word(const char *word, const char *const *words);
