@@ -43,8 +43,8 @@ const char *pawl_nearest(const char *name, const GPtrArray *names) {
   return best;
 }
 
-/* Sets NOT_FOUND with the nearest of what the statement lists. */
-static gboolean not_found(PawlStore *store, const char *kind, const char *name, PawlSql names_sql, GError **error, const PawlValue *values, gsize n) {
+gboolean pawl_store_not_found(
+  PawlStore *store, const char *kind, const char *name, PawlSql names_sql, GError **error, const PawlValue *values, gsize n) {
   GError *why = NULL;
   g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
   {
@@ -90,7 +90,7 @@ gboolean pawl_store_lookup_project(PawlStore *store, const char *project, PawlId
     if (g_str_equal(name, "default"))
       g_set_error_literal(error, PAWL_ERROR, PAWL_ERROR_NOT_FOUND, "nothing has been applied to this store yet");
     else
-      not_found(store, "project", name, PAWL_SQL_PROJECT_NAMES, error, PAWL_NO_PARAMS);
+      pawl_store_not_found(store, "project", name, PAWL_SQL_PROJECT_NAMES, error, PAWL_NO_PARAMS);
   }
   return found == 1;
 }
@@ -108,7 +108,7 @@ static gboolean find_task(PawlStore *store, gboolean archived_too, PawlRef *ref,
     }
   }
   if (found == 0 || (found == 1 && ref->task_archived && !archived_too))
-    return not_found(store, "task", ref->task_name, PAWL_SQL_TASK_NAMES, error, PAWL_ROW(pawl_id(&ref->project)));
+    return pawl_store_not_found(store, "task", ref->task_name, PAWL_SQL_TASK_NAMES, error, PAWL_ROW(pawl_id(&ref->project)));
   return found == 1;
 }
 
@@ -125,7 +125,7 @@ static gboolean find_trigger(PawlStore *store, gboolean archived_too, PawlRef *r
   }
   if (found == 0 || (found == 1 && ref->trigger_archived && !archived_too)) {
     g_autofree char *kind = g_strdup_printf("trigger of task '%s' named", ref->task_name);
-    return not_found(store, kind, ref->trigger_name, PAWL_SQL_TRIGGER_NAMES, error, PAWL_ROW(pawl_id(&ref->task)));
+    return pawl_store_not_found(store, kind, ref->trigger_name, PAWL_SQL_TRIGGER_NAMES, error, PAWL_ROW(pawl_id(&ref->task)));
   }
   return found == 1;
 }

@@ -15,11 +15,13 @@ typedef struct {
   const char *owner_mark; /* whose tasks these are: an absolute path, or "cli"; a task owned by another mark is refused (CONFLICT) unless `adopt` */
   gboolean prune;         /* tasks and pools of this mark that are not in the bundle are removed, their unfinished runs cancelled */
   gboolean adopt;
-  gboolean dry_run;       /* diff */
+  gboolean dry_run;       /* diff: the same changes, nothing written, no lock */
+  gboolean starting;      /* nobody schedules on this store yet (`pawl up` before its engine): a due cursor is not waited for */
 } PawlApplyOptions;
 /* One transaction. Changes (PawlChange *) are appended. An equal digest writes nothing. New triggers: id made once per (project, task, name) for ever, cursor = the first occurrence after
  * the greater of the clock and the high-water mark. Removed: as delete. A due and unsettled cursor whose timing changes is waited for up to 2 s before the transaction (while a holder
- * runs), then its occurrences up to now go to the ledger as `superseded`. */
+ * runs), then its occurrences up to now go to the ledger as `superseded`. CONFLICT: another mark's task or pool; a pool that is in use is gone from the file. INVALID: a pool
+ * or a task revision that does not exist. All are named. A wake-up is the caller's (pawl_db_ring). */
 gboolean pawl_store_apply(PawlStore *store, const PawlBundle *bundle, const PawlApplyOptions *options, GPtrArray *changes, GError **error);
 
 /* `reference`: TASK or TASK/TRIGGER in `project`. until_ms 0: until resumed. NOT_FOUND with the nearest name. Pausing what is paused changes until and reason. A paused task's waiting

@@ -10,6 +10,7 @@ struct PawlStore {
   char *actor;
   PawlSpecCache *specs; /* made at first use; pawl_spec_cache_free() at close */
   gint schema_version;
+  PawlId retention_run, retention_subject; /* retention.c: how far its walks have come */
   guint pool_turn; /* pull.c: which pool is looked at first */
 };
 void pawl_spec_cache_free(PawlSpecCache *cache);
@@ -80,6 +81,10 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(PawlRef, pawl_ref_clear)
 /* `project` NULL: "default". `reference`: TASK or TASK/TRIGGER. NOT_FOUND with the nearest name; what is archived is found only with `archived_too`. `ret` must be
  * cleared even on failure. */
 gboolean pawl_store_lookup(PawlStore *store, const char *project, const char *reference, gboolean archived_too, PawlRef *ret, GError **error);
+gboolean pawl_store_lookup_project(PawlStore *store, const char *project, PawlId *ret_project, GError **error);
+/* Sets NOT_FOUND with the nearest of the names that the statement lists; always FALSE. */
+gboolean pawl_store_not_found(
+  PawlStore *store, const char *kind, const char *name, PawlSql names_sql, GError **error, const PawlValue *values, gsize n);
 /* Of `names` (char *) the one that a mistyped `name` most likely meant, or NULL. Borrowed from the array. */
 const char *pawl_nearest(const char *name, const GPtrArray *names);
 

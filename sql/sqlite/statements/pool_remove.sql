@@ -4,4 +4,5 @@
 UPDATE pools SET state = 'deleted', owner_mark = NULL, slots_override = NULL, updated_at_ms = pawl_now_ms()
 WHERE id = ?1 AND state <> 'deleted'
   AND NOT EXISTS (SELECT 1 FROM ready WHERE pool_id = ?1)
-  AND NOT EXISTS (SELECT 1 FROM leased WHERE pool_id = ?1);
+  AND NOT EXISTS (SELECT 1 FROM leased WHERE pool_id = ?1)
+  AND NOT EXISTS (SELECT 1 FROM parked WHERE pool_id = ?1);

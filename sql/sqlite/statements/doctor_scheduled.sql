@@ -1,0 +1,4 @@
+-- doctor_scheduled: the newest scheduled runs with what their id is derived from.
+-- params: limit:int
+-- columns: run:id trigger:id nominal_at_ms:int
+SELECT id, trigger_id, coalesce(nominal_at_ms, -1) FROM runs WHERE origin = 'schedule' ORDER BY id DESC LIMIT ?1;

@@ -1,0 +1,4 @@
+-- events_of: facts about a subject after a number, in order; at most 10,000.
+-- params: subject:id after_seq:int
+-- columns: seq:int at_ms:int kind:text data:text? attempt:int? machine_row:int?
+SELECT seq, at_ms, kind, data, attempt, machine_row FROM events WHERE subject = ?1 AND seq > ?2 ORDER BY seq LIMIT 10000;
