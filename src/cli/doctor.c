@@ -35,11 +35,11 @@ static void add(GPtrArray *checks, const char *name, gboolean ok, const char *fi
   g_ptr_array_add(checks, check);
 }
 
-static void check_runner(PawlCall *call, GPtrArray *checks) {
-  g_autofree char *path = pawl_runner_path(call->environment);
+static void check_runner(GPtrArray *checks) {
+  g_autofree char *path = pawl_runner_path();
   gboolean ok = access(path, X_OK) == 0;
-  add(checks, "runner", ok, "install pawl-runner beside pawl or in ../libexec/pawl, or name it in PAWL_RUNNER", "%s%s%s", path,
-    ok ? "" : ": ", ok ? "" : g_strerror(errno));
+  add(checks, "runner", ok, "install pawl again: pawl-runner belongs beside pawl or into ../libexec/pawl", "%s%s%s", path, ok ? "" : ": ",
+    ok ? "" : g_strerror(errno));
 }
 
 static void check_zones(GPtrArray *checks) {
@@ -128,7 +128,7 @@ static int run(PawlCall *call, GError **error) {
   const char *source;
   gboolean ok = TRUE;
   if (!pawl_settings_store(call->settings, &url, &source, error)) return PAWL_EXIT_USAGE;
-  check_runner(call, checks);
+  check_runner(checks);
   check_zones(checks);
   check_folder(checks, url);
   pawl_out_progress(call->out, "checking %s", url);

@@ -86,6 +86,19 @@ void pawl_next_print_warnings(PawlOut *out, const char *sentence, const GPtrArra
       out, "%swarning:%s %s\n", pawl_out_colour(out, PAWL_COLOUR_WARN), pawl_out_plain(out), (const char *)g_ptr_array_index(warnings, i));
 }
 
+/* An expression that is read with --seconds only gets that hint. */
+static PawlCron *parse(const char *expression, gboolean seconds, const char *hash, PawlZone *zone, GError **error) {
+  PawlCron *cron = pawl_cron_parse(expression, seconds ? PAWL_CRON_SECONDS : PAWL_CRON_MINUTES, hash, zone, error);
+  if (cron != NULL || seconds) return cron;
+  PawlCron *with_seconds = pawl_cron_parse(expression, PAWL_CRON_SECONDS, hash, zone, NULL);
+  if (with_seconds == NULL) return NULL;
+  pawl_cron_unref(with_seconds);
+  g_autofree char *why = g_strdup((*error)->message);
+  g_clear_error(error);
+  g_set_error(error, PAWL_ERROR, PAWL_ERROR_INVALID, "%s; here: add --seconds", why);
+  return NULL;
+}
+
 static int next_expression(PawlCall *call, const char *expression, gint64 after_ms, GError **error) {
   const PawlNextOptions *given = call->options;
   g_autofree char *sentence = NULL;
@@ -93,7 +106,7 @@ static int next_expression(PawlCall *call, const char *expression, gint64 after_
   gboolean complete;
   PawlZone *zone = pawl_zone_new(given->zone != NULL ? given->zone : "UTC", error);
   if (zone == NULL) return PAWL_EXIT_USAGE;
-  PawlCron *cron = pawl_cron_parse(expression, given->seconds ? PAWL_CRON_SECONDS : PAWL_CRON_MINUTES, given->hash, zone, error);
+  PawlCron *cron = parse(expression, given->seconds, given->hash, zone, error);
   pawl_zone_unref(zone);
   if (cron == NULL) return PAWL_EXIT_USAGE;
   g_autoptr(GArray) instants = walk(cron, after_ms, given->count, &complete);

@@ -3,9 +3,7 @@
 
 #include <unistd.h>
 
-char *pawl_runner_path(char **environment) {
-  const char *named = g_environ_getenv(environment, "PAWL_RUNNER");
-  if (named != NULL && *named != '\0') return g_strdup(named);
+char *pawl_runner_path(void) {
   g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
   g_autofree char *folder = self != NULL ? g_path_get_dirname(self) : g_strdup(".");
   g_autofree char *beside = g_build_filename(folder, "pawl-runner", NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where pawl-runner is: $PAWL_RUNNER, else beside this program, else ../libexec/pawl of it. Caller frees; the last of them when none can be executed. */
+/* Where pawl-runner is: beside this program, else in ../libexec/pawl of it, where it may be missing. Caller frees. */
 #pragma once
 #include <glib.h>
 
-char *pawl_runner_path(char **environment);
+char *pawl_runner_path(void);

@@ -7,10 +7,6 @@
 #include <sqlite3.h>
 #include <yaml.h>
 
-#ifndef PAWL_VERSION
-#error "the build says the version"
-#endif
-
 static const PawlExample version_examples[] = {
   {"pawl version", "the version"},
   {"pawl version --json", "with engines and libraries"},

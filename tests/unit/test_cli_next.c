@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What verbs that need no store print, to the byte. */
+#include "test_cli.h"
+
+#include "base/error.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+static char *nothing[] = {NULL};
+
+/* Runs a line; what it printed and what it complained about are returned for the caller to free. */
+static int run_line(const char *line, char **ret_text, char **ret_errors) {
+  g_autoptr(GError) error = NULL;
+  g_autoptr(PawlCall) call = test_parse(line, nothing, &error);
+  g_assert_no_error(error);
+  g_autoptr(PawlOut) out = test_out(call->json);
+  call->out = out;
+  int code = call->verb->run(call, &error);
+  if (error != NULL) code = pawl_out_error(out, call->verb->name, error);
+  *ret_text = g_strdup(pawl_out_gathered(out));
+  *ret_errors = g_strdup(pawl_out_gathered_errors(out));
+  return code;
+}
+
+static void check(const char *line, int code, const char *text, const char *errors) {
+  g_autofree char *found = NULL, *complaints = NULL;
+  g_assert_cmpint(run_line(line, &found, &complaints), ==, code);
+  g_assert_cmpstr(found, ==, text);
+  g_assert_cmpstr(complaints, ==, errors);
+}
+
+static void test_json(void) {
+  check("next '30 2 * * *' --zone Europe/Berlin --after 2026-03-28T00:00:00Z -n 2 --json", 0,
+    "{\"expression\":\"30 2 * * *\",\"zone\":\"Europe/Berlin\",\"next\":[\"2026-03-28T01:30:00Z\",\"2026-03-29T01:00:00Z\"],\"complete\":false}\n",
+    "");
+  check("next '0 0 30 2 *' --json", 0, "{\"expression\":\"0 0 30 2 *\",\"zone\":\"UTC\",\"next\":[],\"complete\":true}\n", "");
+  check("next @reboot --json", 0, "{\"expression\":\"@reboot\",\"zone\":\"UTC\",\"next\":[],\"complete\":true}\n", "");
+  check("next 'CRON_TZ=Asia/Tokyo 0 9 * * *' --after 2026-01-01T00:00:00Z -n 1 --json", 0,
+    "{\"expression\":\"CRON_TZ=Asia/Tokyo 0 9 * * *\",\"zone\":\"Asia/Tokyo\",\"next\":[\"2026-01-02T00:00:00Z\"],\"complete\":false}\n",
+    "");
+}
+
+/* All instants were asked for, and there are no more: that is known too. */
+static void test_complete(void) {
+  check("next '0 0 0 1 1 ? 2031-2032' --seconds --after 2026-01-01T00:00:00Z -n 2 --json", 0,
+    "{\"expression\":\"0 0 0 1 1 ? 2031-2032\",\"zone\":\"UTC\",\"next\":[\"2031-01-01T00:00:00Z\",\"2032-01-01T00:00:00Z\"],\"complete\":true}\n",
+    "");
+  check("next '0 0 0 1 1 ? 2031-2032' --seconds --after 2026-01-01T00:00:00Z -n 1 --json", 0,
+    "{\"expression\":\"0 0 0 1 1 ? 2031-2032\",\"zone\":\"UTC\",\"next\":[\"2031-01-01T00:00:00Z\"],\"complete\":false}\n", "");
+}
+
+static void test_text(void) {
+  g_autofree char *text = NULL, *errors = NULL;
+  g_assert_cmpint(run_line("next '30 2 * * *' --zone Europe/Berlin --after 2026-03-28T00:00:00Z -n 2", &text, &errors), ==, 0);
+  g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+  g_assert_cmpuint(g_strv_length(lines), ==, 4);
+  g_assert_true(g_str_has_prefix(lines[0], "IN ITS ZONE                     UTC"));
+  g_assert_true(g_str_has_prefix(lines[1], "Sat 2026-03-28 02:30:00 +01:00  2026-03-28T01:30:00Z  "));
+  g_assert_true(g_str_has_prefix(lines[2], "Sun 2026-03-29 03:00:00 +02:00  2026-03-29T01:00:00Z  "));
+  g_assert_true(g_str_has_suffix(lines[2], "  the clock has changed"));
+  check("next '0 0 30 2 *'", 0, "it never fires\n", "");
+}
+
+/* Exit code 2, nothing printed, one line that names the column. */
+static void test_refused(void) {
+  static const struct {
+    const char *line, *word;
+  } rows[] = {
+    {"next '0 99 * * *'", "pawl next: column 3: "},
+    {"next ''", "pawl next: column 1: "},
+    {"next 5", "pawl next: column "},
+    {"next '0 0 2 * * *'", "--seconds"},
+    {"next '* * * * *' --zone Mars/Olympus", "'Mars/Olympus'"},
+    {"next '* * * * *' --after yesterday", "--after: "},
+    {"next 0 12", "in quotes"},
+    {"next", "-f"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+    g_autofree char *text = NULL, *errors = NULL;
+    g_assert_cmpint(run_line(rows[i].line, &text, &errors), ==, PAWL_EXIT_USAGE);
+    g_assert_cmpstr(text, ==, "");
+    g_assert_nonnull(strstr(errors, rows[i].word));
+    g_assert_true(strchr(errors, '\n') == errors + strlen(errors) - 1);
+  }
+}
+
+static void test_refused_json(void) {
+  g_autofree char *text = NULL, *errors = NULL;
+  g_assert_cmpint(run_line("next '0 99 * * *' --json", &text, &errors), ==, PAWL_EXIT_USAGE);
+  g_autoptr(json_t) object = pawl_json_parse(errors, strlen(errors), NULL);
+  const char *code = NULL, *message = NULL;
+  g_assert_cmpint(json_unpack(object, "{s:{s:s, s:s}}", "error", "code", &code, "message", &message), ==, 0);
+  g_assert_cmpstr(code, ==, "invalid");
+  g_assert_true(g_str_has_prefix(message, "column 3: "));
+}
+
+static void test_validate(void) {
+  g_autoptr(GError) error = NULL;
+  g_autofree char *path = NULL, *good = NULL, *bad = NULL, *text = NULL, *errors = NULL;
+  int fd = g_file_open_tmp("pawl-cli-XXXXXX.yaml", &path, &error);
+  g_assert_cmpint(fd, >=, 0);
+  g_close(fd, NULL);
+  good = g_strdup_printf("validate --json -f %s", path);
+  bad = g_strdup_printf("validate -f %s", path);
+  g_assert_true(g_file_set_contents(path, "tasks: {a: {noop: {}, triggers: {t: {every: 1s}}}}", -1, NULL));
+  check(good, 0, "{\"valid\":true,\"tasks\":1,\"triggers\":1,\"issues\":[]}\n", "");
+  g_assert_true(g_file_set_contents(path, "tasks:\n  a:\n    noop: {}\n    timeot: 5s\n", -1, NULL));
+  g_assert_cmpint(run_line(bad, &text, &errors), ==, PAWL_EXIT_CONFIG);
+  g_assert_cmpstr(text, ==, "");
+  g_assert_nonnull(strstr(errors, ":4:"));
+  g_assert_nonnull(strstr(errors, "did you mean 'timeout'?"));
+  g_unlink(path);
+}
+
+static void test_version(void) {
+  g_autofree char *text = NULL, *errors = NULL;
+  g_assert_cmpint(run_line("version", &text, &errors), ==, 0);
+  g_assert_true(g_str_has_prefix(text, "pawl 0."));
+}
+
+int main(int argc, char **argv) {
+  g_setenv("TZ", "UTC", TRUE);
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/cli/next/json", test_json);
+  g_test_add_func("/cli/next/complete", test_complete);
+  g_test_add_func("/cli/next/text", test_text);
+  g_test_add_func("/cli/next/refused", test_refused);
+  g_test_add_func("/cli/next/refused-json", test_refused_json);
+  g_test_add_func("/cli/validate", test_validate);
+  g_test_add_func("/cli/version", test_version);
+  return g_test_run();
+}
