@@ -7,12 +7,18 @@
 
 #include <unistd.h>
 
-static void log_issues(const GPtrArray *issues) {
+/* Errors one by one; of warnings only how many there are, because `pawl validate` shows them and each start would repeat them. */
+static void log_issues(const char *file, const GPtrArray *issues) {
+  guint warnings = 0;
   for (guint i = 0; i < issues->len; i++) {
     const PawlIssue *issue = g_ptr_array_index(issues, i);
     g_autofree char *text = pawl_issue_text(issue);
-    pawl_log(issue->warning ? PAWL_LOG_WARNING : PAWL_LOG_ERROR, "file.issue", text, NULL);
+    warnings += issue->warning;
+    pawl_log(issue->warning ? PAWL_LOG_DEBUG : PAWL_LOG_ERROR, "file.issue", text, NULL);
   }
+  if (warnings == 0) return;
+  g_autofree char *count = g_strdup_printf("%s: %u warning%s; `pawl validate` shows them", file, warnings, warnings == 1 ? "" : "s");
+  pawl_log(PAWL_LOG_INFO, "file.warnings", count, NULL);
 }
 
 static void log_changes(const char *file, const GPtrArray *changes) {
@@ -59,7 +65,7 @@ static gboolean apply_yaml(PawlStore *store, const char *file, GError **error) {
   g_autoptr(GPtrArray) issues = g_ptr_array_new_with_free_func((GDestroyNotify)pawl_issue_free);
   if (!read_file(file, &text, &bytes, error)) return FALSE;
   g_autoptr(PawlBundle) bundle = pawl_bundle_from_yaml(text, bytes, file, issues);
-  log_issues(issues);
+  log_issues(file, issues);
   if (bundle != NULL) return apply(store, file, bundle, error);
   has_errors(file, error);
   return FALSE;
@@ -86,7 +92,7 @@ static gboolean apply_crontab(PawlStore *store, const char *file, const char *zo
   if (!read_file(file, &text, &bytes, error)) return FALSE;
   g_autoptr(json_t) json = pawl_crontab_to_json(text, bytes, &how, issues);
   g_autoptr(PawlBundle) bundle = json != NULL ? pawl_bundle_from_json(json, issues) : NULL;
-  log_issues(issues);
+  log_issues(file, issues);
   if (bundle == NULL) {
     has_errors(file, error);
     return FALSE;
