@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of pawl-runner (runner_main.c says what it is). libc only; one thread; nothing here is freed, because the process ends
- * with its attempt. */
+/* The parts of pawl-runner (runner_main.c says what it is). One thread; only those functions of libc that runner_libc.c has. */
 #pragma once
 #include "worker/runner_proto.h"
 
 /* Why the work could not be executed, as the child tells it through the pipe that closes on exec. */
 typedef struct {
-  int32_t step; /* RunnerStartStep */
+  int32_t step;  /* RunnerStep */
   int32_t error; /* errno */
-  int32_t found; /* exec: the file exists, so ENOENT is about its interpreter */
+  int32_t found; /* the file exists, so ENOENT is about its interpreter */
 } RunnerStartFailure;
-typedef enum { RUNNER_START_SESSION, RUNNER_START_USER, RUNNER_START_CWD, RUNNER_START_EXEC } RunnerStartStep;
 
 /* Forks the child that becomes the work: own session and group, user, umask, working directory, default signals, and of pawl's file
  * descriptors only 0, 1 and 2. It dies with the runner (PR_SET_PDEATHSIG). Returns its pid, or -1 with errno. `*ret_failure_fd`
  * is at its end once the work is executed, and gives one RunnerStartFailure when it could not be. */
 pid_t runner_start(const RunnerSpec *spec, int *ret_failure_fd);
-/* "cwd /x: No such file or directory". Writes at most `size` bytes with the NUL. */
-void runner_start_failure_text(const RunnerSpec *spec, const RunnerStartFailure *failure, char *text, size_t size);
 
 /* Sends `signal` and then SIGCONT to each living descendant once. */
 void runner_tree_signal(int signal);
 /* Stops each descendant, so that none forks away, until a look finds no new one; then kills them all. Who comes to be in spite of it
  * needs another call. */
 void runner_tree_kill(void);
+
+/* Zeroed memory straight from the kernel; NULL when there is none. */
+void *runner_memory(size_t bytes);

@@ -15,16 +15,14 @@
  * TERM and KILL go to every descendant (runner_tree.c). The runner ends when it has no child left, so it leaves no zombie and nothing
  * alive; what it reports last (ENDED) is therefore true.
  *
- * It is a program of its own, static and without GLib, because it is started once per attempt and stays as long as the
- * work: it costs a few pages and a fraction of a millisecond. */
+ * It is a program of its own, static, without GLib and mostly without libc (runner_libc.c says why), because it is started once
+ * per attempt and stays as long as the work: it costs a few pages and a fraction of a millisecond. */
 #include "worker/runner.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -65,12 +63,18 @@ typedef struct {
   RunnerHead head;
   uint8_t command[RUNNER_COMMAND_MAX_BYTES];
   uint8_t *payload, *spec_memory;
+  size_t spec_bytes;
   size_t got_bytes; /* of head and payload */
 } Runner;
 
 /* Specs up to this size need no memory of their own. */
 static _Alignas(8) uint8_t small_spec[64 << 10];
 static char *small_pointers[1024];
+
+void *runner_memory(size_t bytes) {
+  void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? NULL : memory;
+}
 
 static int64_t boot_ms(void) {
   struct timespec ts;
@@ -98,12 +102,20 @@ static void send_frame(Runner *r, RunnerFrameType type, const void *payload, siz
   if (r->control_open && send(RUNNER_CONTROL_FD, frame, sizeof head + bytes, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) r->control_open = false;
 }
 
-static _Noreturn void end_not_started(Runner *r, const char *text) {
-  uint8_t payload[sizeof(RunnerNotStarted) + RUNNER_TEXT_MAX_BYTES];
+/* `failure` NULL: it was stopped before. */
+static _Noreturn void end_not_started(Runner *r, const RunnerStartFailure *failure) {
+  uint8_t payload[RUNNER_REPLY_MAX_BYTES];
   RunnerNotStarted numbers = {.stop = r->stop};
-  size_t bytes = strnlen(text, RUNNER_TEXT_MAX_BYTES);
+  size_t bytes = 0;
+  if (failure) {
+    numbers.step = failure->step;
+    numbers.error = failure->error;
+    numbers.found = failure->found;
+    const char *subject = failure->step == RUNNER_STEP_CWD ? r->spec.cwd : failure->step == RUNNER_STEP_EXEC ? r->spec.argv[0] : "";
+    bytes = strnlen(subject, RUNNER_TEXT_MAX_BYTES);
+    memcpy(payload + sizeof numbers, subject, bytes);
+  }
   memcpy(payload, &numbers, sizeof numbers);
-  memcpy(payload + sizeof numbers, text, bytes);
   send_frame(r, RUNNER_NOT_STARTED, payload, sizeof numbers + bytes);
   _exit(0);
 }
@@ -130,7 +142,7 @@ static void stop(Runner *r, uint32_t why, int64_t grace_ms) {
   if (r->phase != PHASE_ENDED && r->stop == RUNNER_STOP_NONE) r->stop = why;
   if (r->phase == PHASE_WAITING) {
     if (!r->control_open || r->protocol_broken) _exit(EXIT_PROTOCOL);
-    end_not_started(r, why == RUNNER_STOP_LEASE ? "the lease ended before it was started" : "stopped before it was started");
+    end_not_started(r, NULL);
   }
   int64_t kill_at_ms = boot_ms() + grace_ms;
   r->kill_at_ms = r->kill_at_ms ? min_ms(r->kill_at_ms, kill_at_ms) : kill_at_ms;
@@ -147,7 +159,7 @@ static void control_lost(Runner *r, bool broken) {
 static void take_spec(Runner *r) {
   size_t n = runner_spec_pointers(r->payload, r->head.bytes);
   char **pointers = small_pointers;
-  if (n > sizeof small_pointers / sizeof *small_pointers) pointers = malloc(n * sizeof *pointers);
+  if (n > sizeof small_pointers / sizeof *small_pointers) pointers = runner_memory(n * sizeof *pointers);
   if (n == 0 || !pointers || !runner_spec_read(r->payload, r->head.bytes, pointers, &r->spec)) {
     control_lost(r, true);
     return;
@@ -161,9 +173,8 @@ static void go(Runner *r) {
   if (r->lease_term_at_ms && now_ms >= r->lease_term_at_ms) stop(r, RUNNER_STOP_LEASE, 0);
   r->work = runner_start(&r->spec, &r->failure);
   if (r->work < 0) {
-    char text[128];
-    snprintf(text, sizeof text, "fork: %s", strerror(errno));
-    end_not_started(r, text);
+    RunnerStartFailure failure = {.step = RUNNER_STEP_FORK, .error = errno};
+    end_not_started(r, &failure);
   }
   close_range(0, 2, 0); /* only the work holds its pipes now, so their end is the end of the work's writing */
   r->phase = PHASE_STARTING;
@@ -203,7 +214,8 @@ static bool take_head(Runner *r) {
   if (!runner_head_valid(&r->head, true)) return false;
   if (r->head.bytes <= sizeof r->command) r->payload = r->command;
   else if (r->have_spec) return false;
-  else r->payload = r->head.bytes <= sizeof small_spec ? small_spec : (r->spec_memory = malloc(r->head.bytes));
+  else if (r->head.bytes <= sizeof small_spec) r->payload = small_spec;
+  else r->payload = r->spec_memory = runner_memory(r->spec_bytes = r->head.bytes);
   return r->payload != NULL;
 }
 
@@ -237,12 +249,10 @@ static void read_failure(Runner *r) {
   close(r->failure);
   r->failure = -1;
   if (n == sizeof failure) {
-    char text[RUNNER_TEXT_MAX_BYTES];
-    runner_start_failure_text(&r->spec, &failure, text, sizeof text);
     waitpid(r->work, NULL, 0); /* it exits right after it has written */
-    end_not_started(r, text);
+    end_not_started(r, &failure);
   }
-  if (r->spec_memory) free(r->spec_memory); /* it can be megabytes, and the work can take days */
+  if (r->spec_memory) munmap(r->spec_memory, r->spec_bytes); /* it can be megabytes, and the work can take days */
   r->spec_memory = NULL;
   RunnerStarted started = {.pid = r->work};
   send_frame(r, RUNNER_STARTED, &started, sizeof started);
@@ -327,7 +337,10 @@ static void set_up(Runner *r) {
   sigaddset(&child, SIGCHLD);
   r->signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
   r->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
-  if (r->signals < 0 || r->timer < 0) end_not_started(r, "pawl-runner: no signalfd or timerfd");
+  if (r->signals < 0 || r->timer < 0) {
+    RunnerStartFailure failure = {.step = RUNNER_STEP_SET_UP, .error = errno};
+    end_not_started(r, &failure);
+  }
 }
 
 int main(void) {
@@ -337,7 +350,7 @@ int main(void) {
     arm(r, act_on_time(r));
     struct pollfd fds[] = {{.fd = r->control_open ? RUNNER_CONTROL_FD : -1, .events = POLLIN}, {.fd = r->signals, .events = POLLIN},
       {.fd = r->timer, .events = POLLIN}, {.fd = r->failure, .events = POLLIN}};
-    if (poll(fds, sizeof fds / sizeof *fds, -1) < 0 && errno != EINTR) abort();
+    if (poll(fds, sizeof fds / sizeof *fds, -1) < 0 && errno != EINTR) _exit(EXIT_PROTOCOL);
     if (fds[3].revents && r->failure >= 0) read_failure(r);
     if (fds[1].revents) {
       drain_descriptor(r->signals);

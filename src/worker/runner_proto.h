@@ -8,7 +8,7 @@
  *   to the runner:  SPEC first and once, GO once, then RENEW, STOP and KILL in any number
  *   from it:        NOT_STARTED, or STARTED and later ENDED; after either end it exits
  *
- * This file uses libc only, because the runner does. */
+ * This file does without GLib, because the runner does. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,8 +19,8 @@
 #define RUNNER_CONTROL_FD 3
 #define RUNNER_SPEC_MAX_BYTES (16u << 20) /* beyond any ARG_MAX: what the kernel takes fits */
 #define RUNNER_COMMAND_MAX_BYTES 16u      /* payload of any other frame to the runner */
-#define RUNNER_TEXT_MAX_BYTES 1024u
-#define RUNNER_REPLY_MAX_BYTES (8u + RUNNER_TEXT_MAX_BYTES) /* payload of any frame from the runner */
+#define RUNNER_TEXT_MAX_BYTES 512u
+#define RUNNER_REPLY_MAX_BYTES (16u + RUNNER_TEXT_MAX_BYTES) /* payload of any frame from the runner */
 #define RUNNER_TIME_MAX_MS (INT64_C(1) << 53) /* of any instant or duration: sums don't overflow */
 #define RUNNER_KILL_AFTER_CAP_MS 2000 /* the longest grace where pawl is gone, the lease ends, or only background processes are left */
 
@@ -45,7 +45,23 @@ typedef struct {
 typedef struct { int64_t lease_end_boot_ms; } RunnerRenew;
 typedef struct { uint32_t why; } RunnerStop; /* PawlStop; also the payload of KILL */
 typedef struct { int32_t pid; } RunnerStarted;
-typedef struct { uint32_t stop; /* PawlStop; then the text, without NUL */ } RunnerNotStarted;
+/* Which step to the work's start failed. */
+typedef enum {
+  RUNNER_STEP_NONE, /* it was stopped before */
+  RUNNER_STEP_SET_UP,
+  RUNNER_STEP_FORK,
+  RUNNER_STEP_SESSION,
+  RUNNER_STEP_USER,
+  RUNNER_STEP_CWD,
+  RUNNER_STEP_EXEC,
+} RunnerStep;
+/* The supervisor makes words of it: it has the texts of the errors. */
+typedef struct {
+  uint32_t stop; /* PawlStop */
+  int32_t step;  /* RunnerStep */
+  int32_t error; /* errno */
+  int32_t found; /* EXEC: the file exists */
+} RunnerNotStarted; /* then the program or the directory, without NUL */
 typedef struct {
   int32_t status; /* as wait(2) gives it */
   uint8_t stop;   /* PawlStop */

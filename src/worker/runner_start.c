@@ -8,34 +8,22 @@
 #include <limits.h>
 #include <linux/close_range.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 static const char default_path[] = "/usr/local/bin:/usr/bin:/bin";
 
-/* A pipe belongs to who made it: without this, a work of another user could write to its stdout but not open /dev/stdout. */
-static void give_pipes(const RunnerSpec *spec) {
-  for (int fd = 0; fd <= 2; fd++) {
-    struct stat st;
-    if (fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode) && fchown(fd, spec->uid, spec->gid) != 0) continue; /* it can still write */
-  }
-}
-
 /* Groups first, the user last: each step needs the right that the last one gives away. */
 static bool become_user(const RunnerSpec *spec) {
-  give_pipes(spec);
   return setgroups(spec->n_groups, spec->groups) == 0 && setgid(spec->gid) == 0 && setuid(spec->uid) == 0;
 }
 
 static void hide_descriptors(void) {
   if (close_range(3, ~0u, CLOSE_RANGE_CLOEXEC) == 0) return;
-  struct rlimit limit; /* a kernel before 5.11, or a filter that does not know the call */
-  int end = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 65536 ? (int)limit.rlim_cur : 65536;
-  for (int fd = 3; fd < end; fd++) fcntl(fd, F_SETFD, FD_CLOEXEC);
+  /* A kernel before 5.11, or a filter that does not know the call. The runner itself has closed whatever it did not open. */
+  for (int fd = 3; fd < 64; fd++) fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
 static const char *path_of(char *const *envp) {
@@ -71,25 +59,25 @@ static int exec_work(const RunnerSpec *spec) {
   return error;
 }
 
-static _Noreturn void fail(int failure_fd, RunnerStartStep step, int error, bool found) {
+static _Noreturn void fail(int failure_fd, RunnerStep step, int error, bool found) {
   RunnerStartFailure failure = {.step = step, .error = error, .found = found};
   ssize_t n = write(failure_fd, &failure, sizeof failure);
   _exit(n == sizeof failure ? 127 : 126);
 }
 
 static _Noreturn void become_work(const RunnerSpec *spec, pid_t runner, int failure_fd) {
-  if (setsid() < 0) fail(failure_fd, RUNNER_START_SESSION, errno, false);
+  if (setsid() < 0) fail(failure_fd, RUNNER_STEP_SESSION, errno, false);
   if (spec->umask >= 0) umask((mode_t)spec->umask);
-  if (spec->flags & RUNNER_CHANGE_USER && !become_user(spec)) fail(failure_fd, RUNNER_START_USER, errno, false);
+  if (spec->flags & RUNNER_CHANGE_USER && !become_user(spec)) fail(failure_fd, RUNNER_STEP_USER, errno, false);
   /* After the change of user, which clears it; and a runner that died before it was set is noticed by who the parent is. */
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != runner) _exit(126);
-  if (*spec->cwd && chdir(spec->cwd) != 0) fail(failure_fd, RUNNER_START_CWD, errno, false);
+  if (*spec->cwd && chdir(spec->cwd) != 0) fail(failure_fd, RUNNER_STEP_CWD, errno, false);
   hide_descriptors();
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL); /* pawl started the runner with default dispositions, so the mask is all there is to undo */
   int error = exec_work(spec);
-  fail(failure_fd, RUNNER_START_EXEC, error, error == ENOENT && strchr(spec->argv[0], '/') && access(spec->argv[0], F_OK) == 0);
+  fail(failure_fd, RUNNER_STEP_EXEC, error, error == ENOENT && strchr(spec->argv[0], '/') && access(spec->argv[0], F_OK) == 0);
 }
 
 pid_t runner_start(const RunnerSpec *spec, int *ret_failure_fd) {
@@ -107,26 +95,4 @@ pid_t runner_start(const RunnerSpec *spec, int *ret_failure_fd) {
   }
   *ret_failure_fd = failure[0];
   return pid;
-}
-
-static const char *exec_hint(const RunnerSpec *spec, const RunnerStartFailure *failure) {
-  switch (failure->error) {
-    case ENOENT:
-      if (failure->found) return " (the file is there, but the interpreter that its first line or its ELF header names is not)";
-      return strchr(spec->argv[0], '/') ? "" : " (not found in PATH)";
-    case ENOEXEC: return " (neither a program for this machine nor a script with a #! line)";
-    case E2BIG: return " (arguments and environment are larger than the kernel takes; hand large data over as the input)";
-    default: return "";
-  }
-}
-
-void runner_start_failure_text(const RunnerSpec *spec, const RunnerStartFailure *failure, char *text, size_t size) {
-  const char *why = strerror(failure->error);
-  switch ((RunnerStartStep)failure->step) {
-    case RUNNER_START_USER: snprintf(text, size, "user %u, group %u: %s", spec->uid, spec->gid, why); return;
-    case RUNNER_START_CWD: snprintf(text, size, "cwd %.500s: %s", spec->cwd, why); return;
-    case RUNNER_START_EXEC: snprintf(text, size, "exec %.500s: %s%s", spec->argv[0], why, exec_hint(spec, failure)); return;
-    case RUNNER_START_SESSION: break;
-  }
-  snprintf(text, size, "new session: %s", why);
 }

@@ -6,11 +6,9 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -25,66 +23,119 @@ typedef struct {
 
 static void tree_add(Tree *tree, pid_t pid, pid_t parent) {
   if (tree->n == tree->room) {
-    size_t room = tree->room ? tree->room * 2 : 64;
-    Member *members = realloc(tree->members, room * sizeof *members);
-    if (!members) return; /* who is left out is found by a later look, when the others are gone */
+    size_t room = tree->room ? tree->room * 2 : 4096 / sizeof *tree->members, bytes = tree->room * sizeof *tree->members;
+    void *members = tree->room ? mremap(tree->members, bytes, bytes * 2, MREMAP_MAYMOVE) : runner_memory(4096);
+    if (!members || members == MAP_FAILED) return; /* who is left out is found by a later look, when the others are gone */
     tree->members = members;
     tree->room = room;
   }
   tree->members[tree->n++] = (Member){pid, parent};
 }
 
-static ssize_t read_file(const char *path, char *text, size_t size) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return -1;
-  size_t got = 0;
-  ssize_t n;
-  while (got < size - 1 && (n = read(fd, text + got, size - 1 - got)) > 0) got += (size_t)n;
-  close(fd);
-  text[got] = 0;
-  return (ssize_t)got;
+static void tree_clear(Tree *tree) {
+  if (tree->members) munmap(tree->members, tree->room * sizeof *tree->members);
+  *tree = (Tree){0};
+}
+
+/* A path of /proc, put together piece by piece. */
+typedef struct {
+  char text[80];
+} Path;
+
+static void path_add(Path *path, const char *piece) {
+  size_t at = strlen(path->text), n = strnlen(piece, sizeof path->text - 1 - at);
+  memcpy(path->text + at, piece, n);
+  path->text[at + n] = 0;
+}
+
+static void path_add_number(Path *path, pid_t number) {
+  char digits[12];
+  size_t at = sizeof digits - 1;
+  digits[at] = 0;
+  do digits[--at] = (char)('0' + number % 10);
+  while ((number /= 10) > 0);
+  path_add(path, digits + at);
+}
+
+static Path path_of(pid_t pid, const char *rest) {
+  Path path = {"/proc/"};
+  path_add_number(&path, pid);
+  path_add(&path, rest);
+  return path;
+}
+
+/* 0 when `text` does not begin with a digit. */
+static pid_t number_at(const char *text) {
+  pid_t number = 0;
+  for (; *text >= '0' && *text <= '9'; text++) number = number * 10 + (*text - '0');
+  return number;
 }
 
 /* The parent of `pid`; 0 when there is no such process, or it is a zombie, which no signal reaches. */
 static pid_t parent_of(pid_t pid) {
-  char path[64], text[512], state;
-  int parent;
-  snprintf(path, sizeof path, "/proc/%d/stat", pid);
-  if (read_file(path, text, sizeof text) <= 0) return 0;
-  const char *after_name = strrchr(text, ')'); /* the name can hold blanks and parentheses */
-  if (!after_name || sscanf(after_name + 1, " %c %d", &state, &parent) != 2) return 0;
-  return state == 'Z' || state == 'X' ? 0 : parent;
+  char text[512];
+  Path path = path_of(pid, "/stat");
+  int fd = open(path.text, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  ssize_t n = read(fd, text, sizeof text - 1);
+  close(fd);
+  if (n <= 0) return 0;
+  text[n] = 0;
+  const char *after_name = strrchr(text, ')'); /* the name can hold blanks and parentheses; then " S PARENT" */
+  if (!after_name || strlen(after_name) < 5 || after_name[2] == 'Z' || after_name[2] == 'X') return 0;
+  return number_at(after_name + 4);
 }
 
+/* FALSE: there is no such list. */
 static bool add_children_of_thread(Tree *tree, pid_t pid, const char *thread) {
-  char path[300];
-  snprintf(path, sizeof path, "/proc/%d/task/%s/children", pid, thread);
-  FILE *file = fopen(path, "re");
-  if (!file) return false;
-  int child;
-  while (fscanf(file, "%d", &child) == 1) tree_add(tree, child, pid);
-  fclose(file);
+  Path path = path_of(pid, "/task/");
+  path_add(&path, thread);
+  path_add(&path, "/children");
+  int fd = open(path.text, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  char text[2048];
+  pid_t number = 0; /* a number can be cut by the end of a read */
+  for (ssize_t n; (n = read(fd, text, sizeof text)) > 0;) {
+    for (ssize_t i = 0; i < n; i++) {
+      if (text[i] >= '0' && text[i] <= '9') {
+        number = number * 10 + (text[i] - '0');
+      } else if (number) {
+        tree_add(tree, number, pid);
+        number = 0;
+      }
+    }
+  }
+  if (number) tree_add(tree, number, pid);
+  close(fd);
   return true;
 }
 
-static void add_children(Tree *tree, pid_t pid) {
-  char path[64];
-  snprintf(path, sizeof path, "/proc/%d/task", pid);
-  DIR *dir = opendir(path);
-  if (!dir) return;
-  for (struct dirent *entry; (entry = readdir(dir));)
-    if (entry->d_name[0] != '.') add_children_of_thread(tree, pid, entry->d_name);
-  closedir(dir);
+/* Calls `visit` for each entry of a folder that is a number. */
+static void each_number_in(const char *path, void (*visit)(Tree *tree, pid_t pid, const char *name), Tree *tree, pid_t pid) {
+  struct {
+    uint64_t inode;
+    int64_t offset;
+    uint16_t bytes;
+    uint8_t type;
+    char name[];
+  } *entry;
+  _Alignas(8) char entries[2048];
+  int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return;
+  for (ssize_t n; (n = getdents64(fd, entries, sizeof entries)) > 0;) {
+    for (ssize_t at = 0; at < n; at += entry->bytes) {
+      entry = (void *)(entries + at);
+      if (number_at(entry->name) > 0) visit(tree, pid, entry->name);
+    }
+  }
+  close(fd);
 }
 
-static void add_all_processes(Tree *tree) {
-  DIR *dir = opendir("/proc");
-  if (!dir) return;
-  for (struct dirent *entry; (entry = readdir(dir));) {
-    pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
-    if (pid > 0) tree_add(tree, pid, parent_of(pid));
-  }
-  closedir(dir);
+static void visit_thread(Tree *tree, pid_t pid, const char *name) { add_children_of_thread(tree, pid, name); }
+
+static void visit_process(Tree *tree, pid_t unused, const char *name) {
+  pid_t pid = number_at(name);
+  tree_add(tree, pid, parent_of(pid));
 }
 
 /* The same from the parents of all processes: descendants are moved to the front, level by level. */
@@ -105,12 +156,15 @@ static void keep_descendants(Tree *all, pid_t root) {
 static Tree tree_read(void) {
   Tree tree = {0};
   pid_t self = getpid();
-  char self_text[16];
-  snprintf(self_text, sizeof self_text, "%d", self);
-  if (add_children_of_thread(&tree, self, self_text)) {
-    for (size_t i = 0; i < tree.n; i++) add_children(&tree, tree.members[i].pid);
+  Path self_text = {""};
+  path_add_number(&self_text, self);
+  if (add_children_of_thread(&tree, self, self_text.text)) {
+    for (size_t i = 0; i < tree.n; i++) {
+      Path threads = path_of(tree.members[i].pid, "/task");
+      each_number_in(threads.text, visit_thread, &tree, tree.members[i].pid);
+    }
   } else {
-    add_all_processes(&tree);
+    each_number_in("/proc", visit_process, &tree, 0);
     keep_descendants(&tree, self);
   }
   return tree;
@@ -132,7 +186,7 @@ static void send_checked(const Member *member, int signal) {
 void runner_tree_signal(int signal) {
   Tree tree = tree_read();
   for (size_t i = 0; i < tree.n; i++) send_checked(&tree.members[i], signal);
-  free(tree.members);
+  tree_clear(&tree);
 }
 
 #define PID_MAX_LIMIT (4 * 1024 * 1024)
@@ -150,7 +204,7 @@ void runner_tree_kill(void) {
   Tree tree = {0};
   bool found_new = true;
   for (int look = 0; found_new && look < 1000; look++) {
-    free(tree.members);
+    tree_clear(&tree);
     tree = tree_read();
     found_new = false;
     for (size_t i = 0; i < tree.n; i++) {
@@ -164,5 +218,5 @@ void runner_tree_kill(void) {
     kill(tree.members[i].pid, SIGKILL);
     stopped_bits[tree.members[i].pid / 8] = 0;
   }
-  free(tree.members);
+  tree_clear(&tree);
 }

@@ -166,12 +166,12 @@ static void settle(Attempt *attempt) {
 
 void pawl_attempt_not_started(Attempt *attempt, PawlStop stop, const char *why) {
   attempt->process.pid = 0; /* there is no runner, or none any more */
-  pawl_attempt_set_ended(attempt, PAWL_END_NOT_STARTED, stop, why, -1);
+  pawl_attempt_set_ended(attempt, PAWL_END_NOT_STARTED, stop, why);
   finish(attempt);
 }
 
 static void lost(Attempt *attempt) {
-  if (!attempt->went) pawl_attempt_set_ended(attempt, PAWL_END_NOT_STARTED, attempt->asked, "pawl-runner ended before it started anything", -1);
+  if (!attempt->went) pawl_attempt_set_ended(attempt, PAWL_END_NOT_STARTED, attempt->asked, "pawl-runner ended before it started anything");
   else if (!attempt->rescuing && !pawl_rescue_start(attempt)) set_guard(attempt, pawl_clock_boot_ms() + GUARD_MS); /* tries again */
 }
 
@@ -191,7 +191,7 @@ void pawl_attempt_rescued(Attempt *attempt, gboolean all_dead) {
   attempt->rescuing = FALSE;
   gboolean expired = attempt->lease_end_boot_ms && pawl_clock_boot_ms() >= attempt->lease_end_boot_ms;
   PawlStop stop = attempt->asked == PAWL_STOP_NONE && expired ? PAWL_STOP_LEASE : attempt->asked;
-  if (attempt->reaped && all_dead) pawl_attempt_set_ended(attempt, PAWL_END_RUNNER_LOST, stop, NULL, 0);
+  if (attempt->reaped && all_dead) pawl_attempt_set_ended(attempt, PAWL_END_RUNNER_LOST, stop, NULL);
   settle(attempt);
 }
 

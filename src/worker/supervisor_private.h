@@ -117,8 +117,8 @@ gboolean pawl_attempt_spawn(Attempt *attempt, char **ret_why);
 void pawl_attempt_flush(Attempt *attempt); /* writes what is unsent, as far as it goes without waiting */
 void pawl_attempt_send(Attempt *attempt, RunnerFrameType type, const void *payload, gsize bytes);
 void pawl_attempt_read_runner(Attempt *attempt);
-/* What ENDED will say; the first call counts. `detail` may be NULL; -1: it ends with a NUL. */
-void pawl_attempt_set_ended(Attempt *attempt, PawlEnd end, PawlStop stop, const char *detail, gssize detail_bytes);
+/* What ENDED will say; the first call counts. `detail` may be NULL. */
+void pawl_attempt_set_ended(Attempt *attempt, PawlEnd end, PawlStop stop, const char *detail);
 
 /* supervisor_attempt.c */
 Attempt *pawl_attempt_new(PawlSupervisor *supervisor, PawlWork *work);

@@ -37,12 +37,12 @@ void pawl_attempt_send(Attempt *attempt, RunnerFrameType type, const void *paylo
   pawl_attempt_flush(attempt);
 }
 
-void pawl_attempt_set_ended(Attempt *attempt, PawlEnd end, PawlStop stop, const char *detail, gssize detail_bytes) {
+void pawl_attempt_set_ended(Attempt *attempt, PawlEnd end, PawlStop stop, const char *detail) {
   if (attempt->ended) return;
   attempt->ended = pawl_report_new(PAWL_REPORT_ENDED, &attempt->fence, pawl_clock_wall_ms());
   attempt->ended->end = end;
   attempt->ended->stop = stop;
-  if (detail) attempt->ended->detail = g_utf8_make_valid(detail, detail_bytes);
+  attempt->ended->detail = g_strdup(detail);
 }
 
 static PawlStop valid_stop(guint32 stop) { return stop <= PAWL_STOP_DRAIN ? (PawlStop)stop : PAWL_STOP_NONE; }
@@ -60,7 +60,7 @@ static void take_ended(Attempt *attempt, const guint8 *payload) {
   RunnerEnded ended;
   memcpy(&ended, payload, sizeof ended);
   gboolean signalled = WIFSIGNALED(ended.status);
-  pawl_attempt_set_ended(attempt, signalled ? PAWL_END_SIGNALLED : PAWL_END_EXITED, valid_stop(ended.stop), NULL, 0);
+  pawl_attempt_set_ended(attempt, signalled ? PAWL_END_SIGNALLED : PAWL_END_EXITED, valid_stop(ended.stop), NULL);
   if (signalled) attempt->ended->signal = WTERMSIG(ended.status);
   else attempt->ended->code = WEXITSTATUS(ended.status);
   attempt->ended->killed = ended.killed;
@@ -69,10 +69,39 @@ static void take_ended(Attempt *attempt, const guint8 *payload) {
   attempt->ended->max_rss_kib = ended.max_rss_kib;
 }
 
+static const char *exec_hint(const char *program, const RunnerNotStarted *what) {
+  switch (what->error) {
+    case ENOENT:
+      if (what->found) return " (the file is there, but the interpreter that its first line or its ELF header names is not)";
+      return strchr(program, '/') ? "" : " (not found in PATH)";
+    case ENOEXEC: return " (neither a program for this machine nor a script with a #! line)";
+    case E2BIG: return " (arguments and environment are larger than the kernel takes; hand large data over as the input)";
+    default: return "";
+  }
+}
+
+/* "cwd /x: No such file or directory" */
+static char *not_started_text(const RunnerNotStarted *what, const char *subject) {
+  const char *why = g_strerror(what->error);
+  switch ((RunnerStep)what->step) {
+    case RUNNER_STEP_NONE:
+      return g_strdup(what->stop == PAWL_STOP_LEASE ? "the lease ended before it was started" : "stopped before it was started");
+    case RUNNER_STEP_SET_UP: return g_strdup_printf("pawl-runner: %s", why);
+    case RUNNER_STEP_FORK: return g_strdup_printf("fork: %s", why);
+    case RUNNER_STEP_SESSION: return g_strdup_printf("new session: %s", why);
+    case RUNNER_STEP_USER: return g_strdup_printf("change of user: %s", why);
+    case RUNNER_STEP_CWD: return g_strdup_printf("cwd %s: %s", subject, why);
+    case RUNNER_STEP_EXEC: return g_strdup_printf("exec %s: %s%s", subject, why, exec_hint(subject, what));
+  }
+  return g_strdup(why);
+}
+
 static void take_not_started(Attempt *attempt, const guint8 *payload, gsize bytes) {
-  RunnerNotStarted numbers;
-  memcpy(&numbers, payload, sizeof numbers);
-  pawl_attempt_set_ended(attempt, PAWL_END_NOT_STARTED, valid_stop(numbers.stop), (const char *)payload + sizeof numbers, (gssize)(bytes - sizeof numbers));
+  RunnerNotStarted what;
+  memcpy(&what, payload, sizeof what);
+  g_autofree char *subject = g_utf8_make_valid((const char *)payload + sizeof what, (gssize)(bytes - sizeof what));
+  g_autofree char *text = not_started_text(&what, subject);
+  pawl_attempt_set_ended(attempt, PAWL_END_NOT_STARTED, valid_stop(what.stop), text);
 }
 
 /* Takes the frames that are complete. FALSE: malformed. */

@@ -55,10 +55,19 @@ static gboolean make_pipe(int ret_pair[2], gboolean pawl_reads) {
   return lift(ret_pair) && fcntl(ret_pair[0], F_SETFL, O_NONBLOCK) == 0;
 }
 
+/* A pipe belongs to who made it: without this, a work of another user could write to its stdout but not open /dev/stdout. */
+static void give_pipe(const PawlWork *work, const int pair[2]) {
+  if (work->change_user && pair[1] >= 0 && fchown(pair[1], work->uid, work->gid) != 0) return; /* it can still be written to */
+}
+
 static gboolean make_ends(const PawlWork *work, Ends *ends) {
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends->control) != 0 || !lift(ends->control)) return FALSE;
   if (work->input && g_bytes_get_size(work->input) > 0 && !make_pipe(ends->input, FALSE)) return FALSE;
-  return make_pipe(ends->out[0], TRUE) && make_pipe(ends->out[1], TRUE);
+  if (!make_pipe(ends->out[0], TRUE) || !make_pipe(ends->out[1], TRUE)) return FALSE;
+  give_pipe(work, ends->input);
+  give_pipe(work, ends->out[0]);
+  give_pipe(work, ends->out[1]);
+  return TRUE;
 }
 
 /* Returns 0 or an errno. */
