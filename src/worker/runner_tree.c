@@ -43,9 +43,9 @@ typedef struct {
 } Path;
 
 static void path_add(Path *path, const char *piece) {
-  size_t at = strlen(path->text), n = strnlen(piece, sizeof path->text - 1 - at);
-  memcpy(path->text + at, piece, n);
-  path->text[at + n] = 0;
+  size_t at = strlen(path->text);
+  while (*piece && at < sizeof path->text - 1) path->text[at++] = *piece++;
+  path->text[at] = 0;
 }
 
 static void path_add_number(Path *path, pid_t number) {
