@@ -31,10 +31,16 @@ void pawl_check_add(GPtrArray *checks, const char *name, gboolean ok, const char
   g_ptr_array_add(checks, check);
 }
 
+/* g_format_size() puts a blank there that not every terminal shows. Caller g_free()s. */
+static char *size_text(guint64 bytes) {
+  gdouble mib = (gdouble)bytes / (1024 * 1024);
+  return mib >= 10240 ? g_strdup_printf("%.0f GiB", mib / 1024) : g_strdup_printf("%.1f MiB", mib);
+}
+
 static gboolean check_file(PawlStore *store, GPtrArray *checks, GError **error) {
   gint64 bytes;
   if (!pawl_store_int(store, PAWL_SQL_DOCTOR_SIZE, &bytes, error, PAWL_NO_PARAMS)) return FALSE;
-  g_autofree char *size = g_format_size_full((guint64)bytes, G_FORMAT_SIZE_IEC_UNITS);
+  g_autofree char *size = size_text((guint64)bytes);
   if (bytes > QUICK_MAX_BYTES) {
     pawl_check_add(checks, "integrity", TRUE, NULL, "not looked at: the store has %s; `PRAGMA integrity_check` in sqlite3 does it at leisure", size);
     return TRUE;
@@ -136,7 +142,7 @@ static void check_disk(PawlStore *store, GPtrArray *checks) {
     return;
   }
   guint64 bytes = (guint64)fs.f_bavail * fs.f_frsize;
-  g_autofree char *size = g_format_size_full(bytes, G_FORMAT_SIZE_IEC_UNITS);
+  g_autofree char *size = size_text(bytes);
   pawl_check_add(checks, "disk", bytes >= DISK_LOW_BYTES, "make room: a full disk stops everything", "%s free in %s", size, folder);
 }
 
