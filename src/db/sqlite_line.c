@@ -23,6 +23,7 @@ struct PawlLine {
   guint refs;
   pthread_mutex_t lock;
   gboolean taken;
+  guint queued;
   Waiter *first, *last;
 };
 
@@ -82,6 +83,7 @@ static gboolean wait_for_turn(PawlLine *line, gint64 until_us) {
   pthread_cond_init(&me.turn, &monotonic);
   pthread_condattr_destroy(&monotonic);
   append(line, &me);
+  line->queued++;
   int rc = 0;
   while (!me.granted && rc == 0) rc = pthread_cond_timedwait(&me.turn, &line->lock, &until);
   if (!me.granted) drop(line, &me);
@@ -109,4 +111,11 @@ void pawl_line_leave(PawlLine *line) {
     pthread_cond_signal(&next->turn);
   }
   pthread_mutex_unlock(&line->lock);
+}
+
+guint pawl_line_queued(PawlLine *line) {
+  pthread_mutex_lock(&line->lock);
+  guint queued = line->queued;
+  pthread_mutex_unlock(&line->lock);
+  return queued;
 }

@@ -160,7 +160,7 @@ PawlDb *pawl_sqlite_open(const PawlDbOptions *options, GError **error) {
     return NULL;
   }
   if (stat(db->path, &st) != 0) {
-    opening(db, SQLITE_READONLY_DBMOVED, error);
+    g_set_error(error, PAWL_ERROR, PAWL_ERROR_UNAVAILABLE, "the store %s was moved or deleted while it was opened", db->path);
     pawl_sqlite_close(&db->base);
     return NULL;
   }

@@ -79,6 +79,8 @@ void pawl_line_unref(PawlLine *line);
 /* First come, first served. FALSE: not one's turn by `until_us` (g_get_monotonic_time()). */
 gboolean pawl_line_enter(PawlLine *line, gint64 until_us);
 void pawl_line_leave(PawlLine *line);
+/* How many had to wait so far. */
+guint pawl_line_queued(PawlLine *line);
 
 /* ---- sqlite_statement.c ---- */
 gboolean pawl_sqlite_exec(PawlDb *db, PawlSql sql, const PawlValue *values, gsize n_values, gsize n_rows, gint64 *ret_changed, GError **error);

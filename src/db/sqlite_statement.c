@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define MOST_PREPARED 96
+#define MOST_PREPARED 64
 
 static gboolean bug(PawlSql sql, const char *what, GError **error) {
   g_set_error(error, PAWL_ERROR, PAWL_ERROR_INTERNAL, "%s: %s", pawl_sql_info[sql].name, what);

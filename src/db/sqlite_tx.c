@@ -27,10 +27,20 @@ static gboolean not_our_turn(const PawlSqlite *db, const char *where, GError **e
   return FALSE;
 }
 
+/* In WAL mode SQLite would go on writing to a file that was moved, deleted or replaced meanwhile, and who opens the store next would find nothing of it. */
+static gboolean has_moved(PawlSqlite *db) {
+  int moved = 0;
+  return sqlite3_file_control(db->handle, NULL, SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved;
+}
+
 gboolean pawl_sqlite_enter_line(PawlSqlite *db, const char *where, GError **error) {
   if (db->in_line) return TRUE;
-  db->in_line = pawl_line_enter(db->line, db->busy_until_us);
-  return db->in_line || not_our_turn(db, where, error);
+  if (!pawl_line_enter(db->line, db->busy_until_us)) return not_our_turn(db, where, error);
+  db->in_line = TRUE;
+  if (!has_moved(db)) return TRUE;
+  pawl_sqlite_leave_line(db);
+  g_set_error(error, PAWL_ERROR, PAWL_ERROR_UNAVAILABLE, "%s: the store %s was moved, deleted or replaced while in use; start pawl anew", where, db->path);
+  return FALSE;
 }
 
 void pawl_sqlite_leave_line(PawlSqlite *db) {
