@@ -95,9 +95,10 @@ static void read_pools(PawlReader *reader, const json_t *root, PawlBundle *bundl
   PawlSpot spot;
   const char *name;
   json_t *value;
-  json_object_foreach((json_t *)enter_object(reader, &spot, root, "pools"), name, value) {
+  const json_t *pools = enter_object(reader, &spot, root, "pools");
+  json_object_foreach((json_t *)pools, name, value) {
     PawlSpot pool_spot;
-    pawl_enter_key(reader, &pool_spot, json_object_get(root, "pools"), name);
+    pawl_enter_key(reader, &pool_spot, pools, name);
     PawlPoolSpec *pool = g_new0(PawlPoolSpec, 1);
     pool->name = g_strdup(name);
     pool->slots = -1;
@@ -107,7 +108,7 @@ static void read_pools(PawlReader *reader, const json_t *root, PawlBundle *bundl
     if (json_is_object(value)) pawl_read_object(reader, &pool_keys, PAWL_IN_FILE, value, pool, FALSE);
     else pawl_say_expected(reader, "a mapping such as {slots: 2}", value);
     if (json_is_object(value) && json_object_get(value, "slots") == NULL)
-      pawl_say_error(reader, "write {slots: 2}, or {slots: unlimited}", "how many slots?");
+      pawl_say_error(reader, "write {slots: 2}, or {slots: unlimited}", "it does not say how many slots there are");
     pawl_leave(reader);
   }
   pawl_leave(reader);

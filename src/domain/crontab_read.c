@@ -224,7 +224,7 @@ static void take_line(Reading *r, const char *begin, gsize bytes) {
     return;
   }
   if (!g_utf8_validate_len(begin, bytes, &bad)) {
-    say(r, FALSE, column_of(begin, bad), NULL, *bad == '\0' ? "a zero byte" : "not UTF-8");
+    say(r, FALSE, column_of(begin, bad), NULL, *bad == '\0' ? "a NUL byte" : "not UTF-8");
     return;
   }
   g_autofree char *line = g_strndup(begin, bytes);

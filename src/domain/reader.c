@@ -62,8 +62,8 @@ static const char *kind_of(const json_t *value) {
   case JSON_OBJECT: return "a mapping";
   case JSON_ARRAY: return "a list";
   case JSON_STRING: return *json_string_value(value) == '\0' ? "an empty text" : "a text";
-  case JSON_INTEGER:
-  case JSON_REAL: return "a number";
+  case JSON_INTEGER: return json_integer_value(value) < 0 ? "a negative number" : "a number";
+  case JSON_REAL: return "a number with a fraction";
   case JSON_TRUE:
   case JSON_FALSE: return "true or false";
   case JSON_NULL: break;

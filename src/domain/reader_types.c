@@ -27,7 +27,7 @@ void pawl_read_text(PawlReader *reader, const PawlKey *key, const json_t *value,
     return;
   }
   if (has_nul(value)) {
-    pawl_say_error(reader, NULL, "a zero byte cannot stand in %s", key->expected);
+    pawl_say_error(reader, NULL, "a NUL byte cannot stand in %s", key->expected);
     return;
   }
   if ((gint64)json_string_length(value) > max) {
@@ -180,7 +180,7 @@ void pawl_read_input(PawlReader *reader, const PawlKey *key, const json_t *value
   char **field = PAWL_FIELD(char *, target, key);
   g_autofree char *text = NULL;
   if (json_is_string(value) && has_nul(value)) {
-    pawl_say_error(reader, NULL, "a zero byte cannot stand in an input");
+    pawl_say_error(reader, NULL, "a NUL byte cannot stand in an input");
     return;
   }
   if (json_is_string(value)) text = g_strdup(json_string_value(value));

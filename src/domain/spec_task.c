@@ -137,15 +137,19 @@ static void check_mail(PawlReader *reader, const json_t *object, PawlTaskSpec *s
 
 PawlTaskSpec *pawl_task_spec_read(PawlReader *reader, const json_t *defaults, const json_t *object, guint scope) {
   PawlTaskSpec *spec = pawl_task_spec_new();
+  guint before = reader->errors;
   if (defaults != NULL) {
     PawlReader quiet = *reader;
     quiet.quiet = TRUE;
     pawl_read_object(&quiet, &pawl_task_keys, PAWL_IN_DEFAULTS, defaults, spec, TRUE);
   }
   pawl_read_object(reader, &pawl_task_keys, scope, object, spec, FALSE);
+  gboolean keys_are_good = reader->errors == before;
   check_work(reader, object);
-  check_retry(reader, object, spec);
-  check_mail(reader, object, spec);
+  if (keys_are_good) {
+    check_retry(reader, object, spec);
+    check_mail(reader, object, spec);
+  }
   if (spec->kind != PAWL_WORK_SHELL) g_clear_pointer(&spec->shell, g_free);
   return spec;
 }

@@ -36,11 +36,12 @@ static char **take_texts(PawlReader *reader, const PawlKey *key, const json_t *l
 
 void pawl_read_exec(PawlReader *reader, const PawlKey *key, const json_t *value, gpointer target) {
   PawlTaskSpec *spec = target;
-  g_auto(GStrv) argv = take_texts(reader, key, value);
-  if (argv == NULL) {
-    if (json_is_string(value)) pawl_say_error(reader, "a command line for a shell is written as shell: \"…\"", "a program with its arguments is a list");
+  if (json_is_string(value)) {
+    pawl_say_error(reader, "a command line for a shell is written as shell: \"…\"", "expected %s, found a text", key->expected);
     return;
   }
+  g_auto(GStrv) argv = take_texts(reader, key, value);
+  if (argv == NULL) return;
   if (argv[0] == NULL || *argv[0] == '\0') {
     pawl_say_error(reader, NULL, "expected %s, found an empty one", key->expected);
     return;
@@ -80,6 +81,7 @@ void pawl_read_noop(PawlReader *reader, const PawlKey *key, const json_t *value,
 }
 
 void pawl_read_cwd(PawlReader *reader, const PawlKey *key, const json_t *value, gpointer target) {
+  if (json_is_string(value) && strcmp(json_string_value(value), key->none) == 0) value = json_null();
   if (json_is_string(value) && json_string_length(value) > 0 && json_string_value(value)[0] != '/') {
     pawl_say_error(reader, "begin it with /", "a working directory is an absolute path");
     return;

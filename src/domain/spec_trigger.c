@@ -59,7 +59,7 @@ static void read_overlap(PawlReader *reader, const PawlKey *key, const json_t *v
     digits += strspn(digits, " ");
     gint64 n = g_ascii_strtoll(digits, &end, 10);
     if (end == digits || *end != '\0') {
-      pawl_say_error(reader, "overlap: {queue: 3}", "how many runs may wait?");
+      pawl_say_error(reader, "overlap: {queue: 3}", "it does not say how many runs may wait");
       return;
     }
     value = parsed = json_pack("{sI}", "queue", (json_int_t)n);
@@ -71,7 +71,7 @@ static void read_overlap(PawlReader *reader, const PawlKey *key, const json_t *v
   }
   spec->overlap = PAWL_OVERLAP_QUEUE;
   pawl_read_object(reader, &table, PAWL_IN_FILE, value, target, FALSE);
-  if (json_object_get(value, "queue") == NULL) pawl_say_error(reader, "overlap: {queue: 3}", "how many runs may wait?");
+  if (json_object_get(value, "queue") == NULL) pawl_say_error(reader, "overlap: {queue: 3}", "it does not say how many runs may wait");
 }
 
 const PawlKey pawl_trigger_rows[PAWL_TRIGGER_ROWS] = {

@@ -89,11 +89,26 @@ static json_t *refuse(Builder *b, PawlPlace place, const char *hint, const char 
   return NULL;
 }
 
+/* The place of a byte; columns count characters. */
+static PawlPlace place_of_byte(const char *text, gsize offset) {
+  PawlPlace place = {1, 1};
+  for (gsize i = 0; i < offset; i++) {
+    if (text[i] == '\n') place = (PawlPlace){place.line + 1, 1};
+    else if (((guchar)text[i] & 0xc0) != 0x80) place.column++;
+  }
+  return place;
+}
+
 /* Moves on to the next event. FALSE: the text is no YAML, which is said. */
 static gboolean next_event(Builder *b) {
   if (b->have_event) yaml_event_delete(&b->event);
   b->have_event = yaml_parser_parse(&b->parser, &b->event) == 1;
   if (b->have_event) return TRUE;
+  if (b->parser.error == YAML_READER_ERROR) {
+    gsize offset = MIN(b->parser.problem_offset, b->bytes);
+    refuse(b, place_of_byte(b->text, offset), NULL, "%s, at byte %" G_GSIZE_FORMAT, b->parser.problem, offset);
+    return FALSE;
+  }
   const PawlYamlFault fault = {b->parser.problem, b->parser.context, place_of(&b->parser.problem_mark), place_of(&b->parser.context_mark)};
   pawl_yaml_explain(b->text, b->bytes, b->file, &fault, b->issues);
   b->failed = TRUE;
@@ -121,7 +136,7 @@ static json_t *scalar_value(Builder *b) {
   gsize bytes = b->event.data.scalar.length;
   PawlPlain plain = PAWL_PLAIN_TEXT;
   if (!count(b, 1, (gint64)bytes)) return NULL;
-  if (memchr(text, '\0', bytes) != NULL) return refuse(b, here(b), NULL, "a text cannot hold a zero byte");
+  if (memchr(text, '\0', bytes) != NULL) return refuse(b, here(b), NULL, "a text cannot hold a NUL byte");
   if (tag == NULL && b->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE) plain = pawl_yaml_plain(text, bytes);
   else if (tag != NULL && strcmp(tag, "!") != 0 && strcmp(tag, CORE_TAG "str") != 0) {
     static const char *const tags[] = {NULL, CORE_TAG "null", CORE_TAG "bool", CORE_TAG "int", CORE_TAG "float", CORE_TAG "float"};
@@ -190,7 +205,7 @@ static char *take_key(Builder *b, gboolean *ret_plain) {
   const char *text = (const char *)b->event.data.scalar.value;
   *ret_plain = b->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
   if (!count(b, 1, (gint64)b->event.data.scalar.length)) return NULL;
-  if (strlen(text) != b->event.data.scalar.length) return (char *)refuse(b, here(b), NULL, "a key cannot hold a zero byte");
+  if (strlen(text) != b->event.data.scalar.length) return (char *)refuse(b, here(b), NULL, "a key cannot hold a NUL byte");
   if (*text == '\0') return (char *)refuse(b, here(b), NULL, "an empty key");
   if (*ret_plain && strcmp(text, "<<") == 0)
     return (char *)refuse(b, here(b), "write the keys out, or put them under defaults:", "merge keys (<<) are not part of YAML 1.2");
@@ -284,12 +299,7 @@ static gboolean check_text(const char *text, gsize bytes, const char *file, GPtr
     return FALSE;
   }
   if (g_utf8_validate_len(text, bytes, &bad)) return TRUE;
-  PawlPlace place = {1, 1};
-  for (const char *p = text; p < bad; p++) {
-    if (*p == '\n') place = (PawlPlace){place.line + 1, 1};
-    else if (((guchar)*p & 0xc0) != 0x80) place.column++; /* columns count characters */
-  }
-  pawl_issues_add(issues, FALSE, file, place, NULL, NULL, "%s at byte %" G_GSIZE_FORMAT, *bad == '\0' ? "a zero byte" : "not UTF-8",
+  pawl_issues_add(issues, FALSE, file, place_of_byte(text, (gsize)(bad - text)), NULL, NULL, "%s at byte %" G_GSIZE_FORMAT, *bad == '\0' ? "a NUL byte" : "not UTF-8",
     (gsize)(bad - text));
   return FALSE;
 }

@@ -7,6 +7,7 @@
 #include <yaml.h>
 
 #define FLOW_MAX_BYTES 110
+#define DEPTH_OF_TASK 2 /* of the mapping that is a task, in a file */
 
 static int write_text(void *data, unsigned char *buffer, size_t size) {
   g_string_append_len(data, (const char *)buffer, (gssize)size);
@@ -18,6 +19,9 @@ static gboolean is_plain_text(const char *text) {
   gsize n = strlen(text);
   g_autofree char *lower = g_ascii_strdown(text, -1);
   if (pawl_yaml_plain(text, n) != PAWL_PLAIN_TEXT || g_strv_contains(words, lower)) return FALSE;
+  if (g_ascii_isspace(*text) || g_ascii_isspace(text[n - 1])) return FALSE;
+  for (const char *p = text; *p != '\0'; p++)
+    if (g_ascii_iscntrl(*p)) return FALSE;
   /* numbers, dates, times and sexagesimals of YAML 1.1 begin so; a cron expression does too, and is better read in quotes */
   if (g_ascii_isdigit(*text) || strchr("+-.@*%&!|>'\"`{}[]?:#,=", *text) != NULL) return FALSE;
   return strpbrk(text, "#{}[],&*?|<>=!%@\\\"'`") == NULL && strstr(text, ": ") == NULL && !g_str_has_suffix(text, ":");
@@ -66,12 +70,22 @@ static gsize flow_width(const json_t *value, guint depth) {
 
 static gboolean emit_value(yaml_emitter_t *emitter, const json_t *value, guint depth, gboolean flow);
 
+/* The triggers of a task, say: one on each line. */
+static gboolean is_list_of_things(const json_t *object, guint depth) {
+  const char *key;
+  json_t *value;
+  if (depth > DEPTH_OF_TASK + 1) return FALSE;
+  json_object_foreach((json_t *)object, key, value) {
+    if (json_object_size(value) > 0) return TRUE;
+  }
+  return FALSE;
+}
+
 static gboolean emit_mapping(yaml_emitter_t *emitter, const json_t *object, guint depth, gboolean flow) {
   yaml_event_t event;
   const char *key;
   json_t *value;
-  /* the file itself, its tasks and pools, and each task and its triggers are blocks */
-  if (!flow) flow = json_object_size(object) == 0 || (depth >= 3 && depth != 4 && flow_width(object, 0) <= FLOW_MAX_BYTES);
+  if (!flow) flow = json_object_size(object) == 0 || (depth > DEPTH_OF_TASK && !is_list_of_things(object, depth) && flow_width(object, 0) <= FLOW_MAX_BYTES);
   yaml_mapping_start_event_initialize(&event, NULL, NULL, 1, flow ? YAML_FLOW_MAPPING_STYLE : YAML_BLOCK_MAPPING_STYLE);
   if (!emit(emitter, &event)) return FALSE;
   json_object_foreach((json_t *)object, key, value) {
