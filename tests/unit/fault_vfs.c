@@ -2,7 +2,6 @@
 #include "fault_vfs.h"
 
 #include <sqlite3.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -24,6 +23,7 @@ typedef struct {
   sqlite3_file base;
   Disk *disk; /* NULL: a nameless temporary file, not looked at */
   sqlite3_file *real;
+  gboolean syncs_folder; /* its next sync syncs its folder as well, as the real VFS does for a new log or journal */
 } File;
 
 static GMutex lock;
@@ -33,6 +33,7 @@ static FaultVfsPlan plan;
 static gboolean armed, off, struck;
 static guint n_writes, n_syncs, n_planned, n_failed;
 static guint32 seed;
+static enum { MOOD_ALL, MOOD_NONE, MOOD_CHANCE } mood; /* of a power cut: how much of what was not synced survives */
 
 static void change_free(gpointer data) {
   Change *change = data;
@@ -150,6 +151,18 @@ static int fault_truncate(sqlite3_file *base, sqlite3_int64 size) {
   return rc;
 }
 
+/* Deletions in that folder are for good now. */
+static void sync_folder(const char *path) {
+  GHashTableIter iter;
+  gpointer value;
+  gsize n = (gsize)(strrchr(path, '/') + 1 - path);
+  g_hash_table_iter_init(&iter, disks);
+  while (g_hash_table_iter_next(&iter, NULL, &value)) {
+    Disk *disk = value;
+    if (strncmp(disk->path, path, n) == 0 && strchr(disk->path + n, '/') == NULL) g_clear_pointer(&disk->ghost, g_bytes_unref);
+  }
+}
+
 static int fault_sync(sqlite3_file *base, int flags) {
   File *file = (File *)base;
   if (file->disk == NULL) return SQLITE_OK;
@@ -157,7 +170,8 @@ static int fault_sync(sqlite3_file *base, int flags) {
   int rc = judge(file->disk, FAULT_VFS_SYNCS) == GO_ON ? SQLITE_OK : SQLITE_IOERR_FSYNC;
   if (rc == SQLITE_OK) {
     g_ptr_array_set_size(file->disk->changes, 0);
-    g_clear_pointer(&file->disk->ghost, g_bytes_unref); /* the first sync of a new file syncs its folder too */
+    if (file->syncs_folder) sync_folder(file->disk->path);
+    file->syncs_folder = FALSE;
   }
   g_mutex_unlock(&lock);
   return rc;
@@ -207,6 +221,7 @@ static int fault_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, in
   if (rc != SQLITE_OK) return rc;
   g_mutex_lock(&lock);
   if (name != NULL) file->disk = disk_of(name);
+  file->syncs_folder = (flags & SQLITE_OPEN_CREATE) != 0 && (flags & (SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL)) != 0;
   g_mutex_unlock(&lock);
   file->base.pMethods = &methods;
   return SQLITE_OK;
@@ -250,12 +265,12 @@ static int fault_delete(sqlite3_vfs *vfs, const char *name, int sync_folder) {
 /* Applies one unsynced write to what the disk holds: lost, whole, or some of its sectors and perhaps a part of one. */
 static void settle_change(GByteArray *disk, const Change *change) {
   if (change->after == NULL) {
-    if (dice(2) == 0 && change->offset < disk->len) g_byte_array_set_size(disk, (guint)change->offset);
+    if ((mood == MOOD_CHANCE ? dice(2) == 0 : mood == MOOD_ALL) && change->offset < disk->len) g_byte_array_set_size(disk, (guint)change->offset);
     return;
   }
   gsize n;
   const guint8 *after = g_bytes_get_data(change->after, &n);
-  guint32 fate = dice(3);
+  guint32 fate = mood == MOOD_CHANCE ? dice(3) : mood == MOOD_ALL; /* 0: lost, 1: whole, 2: torn */
   if (fate == 0) return;
   gsize end = (gsize)change->offset + n, old = disk->len;
   if (end > old) {
@@ -284,8 +299,9 @@ static void settle_disk(Disk *disk) {
     g_byte_array_append(bytes, g_bytes_get_data(disk->ghost, NULL), (guint)g_bytes_get_size(disk->ghost));
     synced = disk->ghost;
   }
-  if (synced != NULL && !g_file_set_contents_full(disk->path, (const char *)bytes->data, bytes->len, G_FILE_SET_CONTENTS_NONE, 0600, NULL))
-    g_error("cannot write %s", disk->path);
+  g_autoptr(GError) error = NULL;
+  if (synced != NULL) g_file_set_contents_full(disk->path, (const char *)bytes->data, bytes->len, G_FILE_SET_CONTENTS_NONE, 0600, &error);
+  if (error != NULL && !g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT)) g_error("%s", error->message); /* no folder: the test is over */
   g_byte_array_unref(bytes);
   if (g_str_has_suffix(disk->path, "-wal")) {
     g_autofree char *shm = g_strdup_printf("%.*s-shm", (int)strlen(disk->path) - 4, disk->path);
@@ -297,6 +313,7 @@ static gint by_path(gconstpointer a, gconstpointer b) { return strcmp(a, b); }
 
 void fault_vfs_power_on(void) {
   g_mutex_lock(&lock);
+  mood = dice(4) == 0 ? MOOD_ALL : dice(4) == 0 ? MOOD_NONE : MOOD_CHANCE;
   GList *paths = g_list_sort(g_hash_table_get_keys(disks), by_path); /* the same order for the same seed */
   for (GList *p = paths; p != NULL; p = p->next) settle_disk(g_hash_table_lookup(disks, p->data));
   g_list_free(paths);

@@ -3,8 +3,8 @@
  * runs on it. Files are real files; what this adds is the memory of what was written since the last sync of each file, and a plan of when to fail.
  *
  * Power cut: at the chosen operation the disk stops, and every later call fails. The test closes its connections and calls
- * fault_vfs_power_on(), which leaves in the files what was synced plus a choice, by the seed, of what was not: each such write is lost, whole or
- * torn, independently of the others (so any order of arrival is possible), and new room at a file's end may hold garbage. A deleted file may be back. Syncs
+ * fault_vfs_power_on(), which leaves in the files what was synced plus a choice, by the seed, of what was not: all, nothing, or each such write lost, whole or
+ * torn, independently of the others (so any order of arrival is possible); new room at a file's end may hold garbage. A deleted file may be back. Syncs
  * are not passed on to the real disk: what counts is the model, and the tests are fast.
  *
  * Errors: the chosen operations answer an error, once or for good, and all else works. A write that fails with FULL did half of its work, one that fails with
