@@ -143,7 +143,7 @@ static json_t *scalar_value(Builder *b) {
     plain = pawl_yaml_plain(text, bytes);
     if (plain == PAWL_PLAIN_INT && strcmp(tag, CORE_TAG "float") == 0) plain = PAWL_PLAIN_FLOAT;
     if (tags[plain] == NULL || strcmp(tag, tags[plain]) != 0)
-      return refuse(b, here(b), NULL, "the tag '%.60s' is not known, or its value is none", tag);
+      return refuse(b, here(b), NULL, "a tag that is not known, or does not fit its value");
   }
   json_t *value = pawl_yaml_plain_value(plain, text, bytes);
   return value != NULL ? value : refuse(b, here(b), "put it in quotes if a text is meant", "a number that cannot be kept exactly");
@@ -178,7 +178,8 @@ static void anchor_free(gpointer data) {
 static json_t *follow_alias(Builder *b) {
   const char *name = (const char *)b->event.data.alias.anchor;
   const Anchor *anchor = g_hash_table_lookup(b->anchors, name);
-  if (anchor == NULL) return refuse(b, here(b), "put it in quotes if a text is meant", "'*%.60s' is an alias, and there is no anchor '&%.60s' before it", name, name);
+  /* the name of an unknown one is not shown: it may be an unquoted secret */
+  if (anchor == NULL) return refuse(b, here(b), "put it in quotes if a text is meant", "what begins with * is an alias, and its anchor is not there");
   if (anchor->value == NULL) return refuse(b, here(b), NULL, "the alias '*%.60s' contains itself (the anchor stands in line %d)", name, anchor->line);
   return count(b, anchor->nodes, anchor->bytes) ? json_incref(anchor->value) : NULL;
 }
@@ -219,16 +220,17 @@ static gboolean is_comma_trap(const Builder *b, gboolean flow, gboolean key_plai
          b->event.start_mark.index == b->event.end_mark.index;
 }
 
+/* Shows what stands there only where it is an expression: another value may be a secret. */
 static json_t *refuse_comma_trap(Builder *b, const json_t *object, const char *last_key, PawlPlace place, const char *key) {
+  static const char what[] = "stands here as a key without a value, because in {…} a comma ends the value before it";
   const json_t *before = last_key != NULL ? json_object_get(object, last_key) : NULL;
-  g_autofree char *value = before == NULL                ? NULL
-                           : json_is_string(before) ? g_strdup(json_string_value(before))
-                           : json_is_integer(before) ? g_strdup_printf("%" JSON_INTEGER_FORMAT, json_integer_value(before))
-                                                     : NULL;
-  g_autofree char *hint = value == NULL ? g_strdup("quote the expression")
-                                        : g_strdup_printf("quote the %s: %s: \"%.60s,%.60s\"",
-                                            g_strcmp0(last_key, "cron") == 0 ? "expression" : "value", last_key, value, key);
-  return refuse(b, place, hint, "'%.60s' stands here as a key without a value, because in {…} a comma ends the value before it", key);
+  g_autofree char *hint = NULL;
+  if (g_strcmp0(last_key, "cron") != 0 || !(json_is_string(before) || json_is_integer(before)))
+    return refuse(b, place, "quote the value that has the comma", "text %s", what);
+  g_autofree char *value = json_is_string(before) ? g_strdup(json_string_value(before))
+                                                  : g_strdup_printf("%" JSON_INTEGER_FORMAT, json_integer_value(before));
+  hint = g_strdup_printf("quote the expression: cron: \"%.60s,%.60s\"", value, key);
+  return refuse(b, place, hint, "'%.60s' %s", key, what);
 }
 
 static json_t *build_mapping(Builder *b, guint depth) {
