@@ -2,10 +2,11 @@
 /* Lists of runs, newest id first, without an index for each filter. A list is fed by one or more sources, each a walk over an index that
  * gives candidates newest first; what the source could not tell is checked on the row itself.
  *
- *   anything that may have succeeded  runs by id, or a task's runs by id
- *   unfinished states                 the hot tables by id (a task's own by their task index)
- *   bad ends                          attempts_bad by the instant of the end; an end is never before the instant in the run's id, so the walk stops
- *                                     when it has passed the id of the last row that still fits
+ *   any state          runs by id, or a task's runs by id
+ *   unfinished states  the hot tables by id (a task's own by their task index)
+ *   succeeded          attempts by run id (a task's runs by id), so that a backlog in front costs nothing
+ *   bad ends           attempts_bad by the instant of the end; an end is never before the instant in the run's id, so the walk stops
+ *                      when it has passed the id of the last row that still fits
  *
  * `since` compares the instant of queueing, which for a made-up occurrence is later than the instant in its id; so a walk by id goes on for a day
  * and at least SINCE_SLACK rows below it. */
@@ -16,7 +17,7 @@
 #include <string.h>
 
 #define PAGE 500
-#define SINCE_SLACK 20000
+#define SINCE_SLACK 5000
 
 typedef struct {
   PawlStore *store;
@@ -68,20 +69,25 @@ gboolean pawl_store_run_page(PawlStore *store, const PawlId *task, const PawlId 
   return FALSE;
 }
 
+/* Whether a walk by id has gone far enough below `since`. */
+static gboolean is_past(const Listing *listing, const PawlId *run, guint *slack) {
+  return pawl_id_time_ms(run) < listing->filter->since_ms - PAWL_DAY_MS && ++*slack > SINCE_SLACK;
+}
+
 /* Source: runs by id. */
 static gboolean walk_runs(Listing *listing, const PawlId *task, GError **error) {
   g_autoptr(GArray) keys = g_array_new(FALSE, FALSE, sizeof(PawlRunKey));
   const PawlRunFilter *filter = listing->filter;
   gboolean scheduled_only = filter->origin != NULL && g_str_equal(filter->origin, "schedule");
   PawlId before = PAWL_ID_TOP;
-  gint64 stop_ms = filter->since_ms - PAWL_DAY_MS, slack = 0;
+  guint slack = 0;
   do {
     if (!pawl_store_run_page(listing->store, task, &before, PAGE, keys, error)) return FALSE;
     for (guint i = 0; i < keys->len && listing->rows->len < listing->limit; i++) {
       const PawlRunKey *key = &g_array_index(keys, PawlRunKey, i);
       gboolean added = FALSE;
       before = key->run;
-      if (pawl_id_time_ms(&key->run) < stop_ms && ++slack > SINCE_SLACK) return TRUE;
+      if (is_past(listing, &key->run, &slack)) return TRUE;
       if ((scheduled_only && !key->scheduled) || (listing->trigger != NULL && pawl_id_is_none(&key->trigger))) continue;
       if (!consider(listing, &key->run, &added, error)) return FALSE;
       if (added) slack = 0;
@@ -93,14 +99,14 @@ static gboolean walk_runs(Listing *listing, const PawlId *task, GError **error) 
 typedef struct {
   guint states; /* which runs stand there */
   PawlSql all, of_task;
-} HotTable;
+} Source;
 
 static guint state_bit_of_parked(const char *reason) {
   if (g_str_equal(reason, "retry")) return 1u << PAWL_RUN_RETRY_WAIT;
   return g_str_equal(reason, "start_at") ? 1u << PAWL_RUN_SCHEDULED : 1u << PAWL_RUN_QUEUED;
 }
 
-static gboolean hot_page(Listing *listing, const HotTable *table, const PawlId *task, const PawlId *before, GArray *ids, PawlId *ret_last,
+static gboolean source_page(Listing *listing, const Source *table, const PawlId *task, const PawlId *before, GArray *ids, PawlId *ret_last,
   guint *ret_seen, GError **error) {
   GError *why = NULL;
   g_autoptr(PawlRows) rows = task == NULL
@@ -121,16 +127,19 @@ static gboolean hot_page(Listing *listing, const HotTable *table, const PawlId *
   return FALSE;
 }
 
-/* Source: one hot table. */
-static gboolean walk_hot(Listing *listing, const HotTable *table, const PawlId *task, GError **error) {
+/* Source: one hot table, or the good ends. */
+static gboolean walk_source(Listing *listing, const Source *table, const PawlId *task, GError **error) {
   g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(PawlId));
   PawlId before = PAWL_ID_TOP;
-  guint seen;
+  guint seen, slack = 0;
   do {
-    if (!hot_page(listing, table, task, &before, ids, &before, &seen, error)) return FALSE;
+    if (!source_page(listing, table, task, &before, ids, &before, &seen, error)) return FALSE;
     for (guint i = 0; i < ids->len && listing->rows->len < listing->limit; i++) {
+      const PawlId *run = &g_array_index(ids, PawlId, i);
       gboolean added;
-      if (!consider(listing, &g_array_index(ids, PawlId, i), &added, error)) return FALSE;
+      if (is_past(listing, run, &slack)) return TRUE;
+      if (!consider(listing, run, &added, error)) return FALSE;
+      if (added) slack = 0;
     }
   } while (seen == PAGE && listing->rows->len < listing->limit);
   return TRUE;
@@ -183,11 +192,18 @@ static gboolean walk_bad(Listing *listing, GError **error) {
   return TRUE;
 }
 
-static const HotTable hot_tables[] = {
+static const Source sources[] = {
   {1u << PAWL_RUN_RUNNING, PAWL_SQL_RUNS_LEASED_BEFORE, PAWL_SQL_RUNS_LEASED_OF_TASK_BEFORE},
   {1u << PAWL_RUN_QUEUED, PAWL_SQL_RUNS_READY_BEFORE, PAWL_SQL_RUNS_READY_OF_TASK_BEFORE},
   {1u << PAWL_RUN_QUEUED | 1u << PAWL_RUN_RETRY_WAIT | 1u << PAWL_RUN_SCHEDULED, PAWL_SQL_RUNS_PARKED_BEFORE, PAWL_SQL_RUNS_PARKED_OF_TASK_BEFORE},
+  {1u << PAWL_RUN_SUCCEEDED, PAWL_SQL_RUNS_SUCCEEDED_BEFORE, PAWL_SQL_RUNS_SUCCEEDED_OF_TASK_BEFORE},
 };
+
+/* Moves what a source gave to all that was found. */
+static void collect(Listing *listing, GPtrArray *all) {
+  g_ptr_array_extend_and_steal(all, listing->rows);
+  listing->rows = g_ptr_array_new_with_free_func((GDestroyNotify)pawl_run_row_free);
+}
 
 /* Each source gives its newest `limit`; the newest of all are kept. */
 static gboolean run_sources(Listing *listing, GError **error) {
@@ -197,23 +213,19 @@ static gboolean run_sources(Listing *listing, GError **error) {
   gboolean ok = TRUE;
   for (guint i = 0; ok && i < n_tasks; i++) {
     const PawlId *task = listing->tasks->len > 0 ? &g_array_index(listing->tasks, PawlId, i) : NULL;
-    if (listing->states == 0 || (listing->states & 1u << PAWL_RUN_SUCCEEDED) != 0) {
+    if (listing->states == 0) {
       ok = walk_runs(listing, task, error);
-      g_ptr_array_extend_and_steal(all, g_steal_pointer(&listing->rows));
-      listing->rows = g_ptr_array_new_with_free_func((GDestroyNotify)pawl_run_row_free);
-      continue;
+      collect(listing, all);
     }
-    for (gsize t = 0; ok && t < G_N_ELEMENTS(hot_tables); t++) {
-      if ((hot_tables[t].states & listing->states) == 0) continue;
-      ok = walk_hot(listing, &hot_tables[t], task, error);
-      g_ptr_array_extend_and_steal(all, g_steal_pointer(&listing->rows));
-      listing->rows = g_ptr_array_new_with_free_func((GDestroyNotify)pawl_run_row_free);
+    for (gsize t = 0; ok && t < G_N_ELEMENTS(sources); t++) {
+      if ((sources[t].states & listing->states) == 0) continue;
+      ok = walk_source(listing, &sources[t], task, error);
+      collect(listing, all);
     }
   }
-  if (ok && (listing->states & 1u << PAWL_RUN_SUCCEEDED) == 0 && (listing->states & bad) != 0) {
+  if (ok && (listing->states & bad) != 0) {
     ok = walk_bad(listing, error);
-    g_ptr_array_extend_and_steal(all, g_steal_pointer(&listing->rows));
-    listing->rows = g_ptr_array_new_with_free_func((GDestroyNotify)pawl_run_row_free);
+    collect(listing, all);
   }
   keep_newest(all, listing->limit);
   g_ptr_array_extend_and_steal(listing->rows, g_steal_pointer(&all));
