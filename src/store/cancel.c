@@ -12,8 +12,7 @@ static gboolean cancel_one(PawlStore *store, const PawlId *run, const char *stan
   gboolean found = FALSE;
   if (!pawl_store_act(store, run, "run.cancel_requested", error, "reason", reason, NULL)) return FALSE;
   if (g_str_equal(stand, "waiting")) return pawl_store_end_waiting(store, run, PAWL_EVENT_CANCEL, reason, &found, error);
-  return pawl_db_exec(
-    store->db, PAWL_SQL_CANCEL_INSERT, NULL, error, PAWL_ROW(pawl_id(run), pawl_text(store->actor), pawl_text(reason)));
+  return pawl_db_exec(store->db, PAWL_SQL_CANCEL_INSERT, NULL, error, PAWL_ROW(pawl_id(run), pawl_text(store->actor), pawl_text(reason)));
 }
 
 static char *stand_of(PawlStore *store, const PawlId *run, GError **error) {
@@ -40,7 +39,8 @@ static gboolean cancel_checked(PawlStore *store, const PawlId *run, const char *
   if (!g_str_equal(stand, "nowhere")) return cancel_one(store, run, stand, reason, error);
   PawlRunRow *row = pawl_store_run(store, run, error);
   if (row == NULL) return FALSE;
-  g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFLICT, "run %s has ended already: %s", pawl_id_short(run, text), pawl_run_state_name(row->state));
+  g_set_error(
+    error, PAWL_ERROR, PAWL_ERROR_CONFLICT, "run %s has ended already: %s", pawl_id_short(run, text), pawl_run_state_name(row->state));
   pawl_run_row_free(row);
   return FALSE;
 }
@@ -86,7 +86,8 @@ gboolean pawl_store_cancel_rest(PawlStore *store, const PawlId *task, const char
   return TRUE;
 }
 
-gboolean pawl_store_cancel_task(PawlStore *store, const char *project, const char *task, const char *reason, guint *ret_cancelled, GError **error) {
+gboolean pawl_store_cancel_task(
+  PawlStore *store, const char *project, const char *task, const char *reason, guint *ret_cancelled, GError **error) {
   g_auto(PawlRef) ref = {0};
   guint cancelled = 0;
   g_autofree char *why = reason_or_actor(store, reason);

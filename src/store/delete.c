@@ -16,8 +16,8 @@ gboolean pawl_store_remove_trigger(PawlStore *store, const PawlId *trigger, gint
   schedule.armed = FALSE;
   schedule.clear_quarantine = TRUE;
   return pawl_schedule_write(store, &schedule, error) &&
-    pawl_db_exec(store->db, PAWL_SQL_TRIGGER_ARCHIVE, NULL, error, PAWL_ROW(pawl_id(trigger))) &&
-    pawl_store_act(store, trigger, "trigger.deleted", error, NULL);
+         pawl_db_exec(store->db, PAWL_SQL_TRIGGER_ARCHIVE, NULL, error, PAWL_ROW(pawl_id(trigger))) &&
+         pawl_store_act(store, trigger, "trigger.deleted", error, NULL);
 }
 
 gboolean pawl_store_remove_task(PawlStore *store, const PawlId *task, gint64 now_ms, GError **error) {
@@ -26,7 +26,7 @@ gboolean pawl_store_remove_task(PawlStore *store, const PawlId *task, gint64 now
   for (guint i = 0; i < triggers->len; i++)
     if (!pawl_store_remove_trigger(store, &g_array_index(triggers, PawlId, i), now_ms, error)) return FALSE;
   return pawl_db_exec(store->db, PAWL_SQL_TASK_ARCHIVE, NULL, error, PAWL_ROW(pawl_id(task))) &&
-    pawl_store_act(store, task, "task.deleted", error, NULL);
+         pawl_store_act(store, task, "task.deleted", error, NULL);
 }
 
 /* One trigger less: the task may not need to run one at a time any more. */
@@ -44,16 +44,19 @@ static gboolean refresh_serial(PawlStore *store, const PawlId *task, GError **er
   }
   if (!pawl_db_exec(store->db, PAWL_SQL_TASK_SERIAL, &changed, error, PAWL_ROW(pawl_id(task), PAWL_INT(serial)))) return FALSE;
   if (changed == 0) return TRUE;
-  return pawl_db_exec(store->db, PAWL_SQL_TASK_GATE_BUMP, NULL, error, PAWL_ROW(pawl_id(task))) && pawl_store_task_release(store, task, error);
+  return pawl_db_exec(store->db, PAWL_SQL_TASK_GATE_BUMP, NULL, error, PAWL_ROW(pawl_id(task))) &&
+         pawl_store_task_release(store, task, error);
 }
 
-static gboolean delete_inside(PawlStore *store, const char *project, const char *reference, PawlRef *ref, guint *ret_cancelled, GError **error) {
+static gboolean delete_inside(
+  PawlStore *store, const char *project, const char *reference, PawlRef *ref, guint *ret_cancelled, GError **error) {
   gint64 now_ms;
   gboolean more;
   if (!pawl_store_lookup(store, project, reference, FALSE, ref, error) || !pawl_store_now(store, &now_ms, error)) return FALSE;
-  if (ref->trigger_name != NULL) return pawl_store_remove_trigger(store, &ref->trigger, now_ms, error) && refresh_serial(store, &ref->task, error);
+  if (ref->trigger_name != NULL)
+    return pawl_store_remove_trigger(store, &ref->trigger, now_ms, error) && refresh_serial(store, &ref->task, error);
   return pawl_store_remove_task(store, &ref->task, now_ms, error) &&
-    pawl_store_cancel_some(store, &ref->task, "the task was deleted", PAWL_CANCEL_AT_ONCE, ret_cancelled, &more, error);
+         pawl_store_cancel_some(store, &ref->task, "the task was deleted", PAWL_CANCEL_AT_ONCE, ret_cancelled, &more, error);
 }
 
 gboolean pawl_store_delete(PawlStore *store, const char *project, const char *reference, guint *ret_cancelled, GError **error) {

@@ -42,14 +42,16 @@ static gboolean check_file(PawlStore *store, GPtrArray *checks, GError **error) 
   if (!pawl_store_int(store, PAWL_SQL_DOCTOR_SIZE, &bytes, error, PAWL_NO_PARAMS)) return FALSE;
   g_autofree char *size = size_text((guint64)bytes);
   if (bytes > QUICK_MAX_BYTES) {
-    pawl_check_add(checks, "integrity", TRUE, NULL, "not looked at: the store has %s; `PRAGMA integrity_check` in sqlite3 does it at leisure", size);
+    pawl_check_add(checks, "integrity", TRUE, NULL,
+      "not looked at: the store has %s; the integrity check of the sqlite3 program does it at leisure", size);
     return TRUE;
   }
   GError *why = NULL;
   g_autofree char *answer = pawl_store_string(store, PAWL_SQL_DOCTOR_QUICK, &why, PAWL_NO_PARAMS);
   const char *text = why != NULL ? why->message : answer != NULL ? answer : "no answer";
   gboolean ok = why == NULL && g_strcmp0(answer, "ok") == 0;
-  pawl_check_add(checks, "integrity", ok, "stop pawl, keep a copy of the file, and restore a backup or `sqlite3 FILE .recover`", "%s, %s", size, text);
+  pawl_check_add(
+    checks, "integrity", ok, "stop pawl, keep a copy of the file, and restore a backup or `sqlite3 FILE .recover`", "%s, %s", size, text);
   g_clear_error(&why);
   return TRUE;
 }
@@ -57,11 +59,12 @@ static gboolean check_file(PawlStore *store, GPtrArray *checks, GError **error) 
 static gboolean check_schema(PawlStore *store, GPtrArray *checks, GError **error) {
   gint64 tables, strays;
   if (!pawl_store_int(store, PAWL_SQL_DOCTOR_TABLES, &tables, error, PAWL_NO_PARAMS) ||
-    !pawl_store_int(store, PAWL_SQL_DOCTOR_REFERENCES, &strays, error, PAWL_NO_PARAMS))
+      !pawl_store_int(store, PAWL_SQL_DOCTOR_REFERENCES, &strays, error, PAWL_NO_PARAMS))
     return FALSE;
-  pawl_check_add(checks, "schema", TRUE, NULL, "version %d, %" G_GINT64_FORMAT " tables, indexes and views, on %s", store->schema_version, tables,
-    pawl_db_version(store->db));
-  pawl_check_add(checks, "references", strays == 0, "restore a backup: rows are missing", "%" G_GINT64_FORMAT " rows without their parent", strays);
+  pawl_check_add(checks, "schema", TRUE, NULL, "version %d, %" G_GINT64_FORMAT " tables, indexes and views, on %s", store->schema_version,
+    tables, pawl_db_version(store->db));
+  pawl_check_add(
+    checks, "references", strays == 0, "restore a backup: rows are missing", "%" G_GINT64_FORMAT " rows without their parent", strays);
   return TRUE;
 }
 
@@ -70,7 +73,8 @@ static gboolean check_durability(PawlStore *store, GPtrArray *checks, GError **e
   if (rows == NULL || !pawl_rows_next(rows, error)) return FALSE;
   const char *journal = pawl_rows_text(rows, 0);
   gboolean ok = g_ascii_strcasecmp(journal, "wal") == 0;
-  pawl_check_add(checks, "journal", ok, "start `pawl up` once, which sets it", "%s, synchronous %" G_GINT64_FORMAT, journal, pawl_rows_int(rows, 1));
+  pawl_check_add(
+    checks, "journal", ok, "start `pawl up` once, which sets it", "%s, synchronous %" G_GINT64_FORMAT, journal, pawl_rows_int(rows, 1));
   return TRUE;
 }
 
@@ -85,7 +89,8 @@ static gboolean check_drift(PawlStore *store, GPtrArray *checks, GError **error)
   manual = pawl_rows_int(rows, 3);
   pawl_check_add(checks, "drift", lost + twice + orphaned + ended == 0, "`pawl up` puts them aside at its next start",
     "unfinished runs in no hot table: %" G_GINT64_FORMAT " (of the newest 100,000); hot rows that stand twice: %" G_GINT64_FORMAT
-    ", without a run: %" G_GINT64_FORMAT ", of a finished run: %" G_GINT64_FORMAT, lost, twice, orphaned, ended);
+    ", without a run: %" G_GINT64_FORMAT ", of a finished run: %" G_GINT64_FORMAT,
+    lost, twice, orphaned, ended);
   pawl_check_add(checks, "aside", manual == 0, "`pawl runs --state queued` names them; cancel each, and retry what shall run",
     "%" G_GINT64_FORMAT " runs put aside by recovery", manual);
   return TRUE;
@@ -100,14 +105,15 @@ static gboolean check_pools(PawlStore *store, GPtrArray *checks, GError **error)
   while (pawl_rows_next(rows, &why)) {
     gint64 slots = pawl_rows_int(rows, 1), fresh = pawl_rows_int(rows, 3);
     if (fresh > slots) ok = FALSE;
-    g_string_append_printf(text, "%s%s uses %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT "%s", text->len > 0 ? ", " : "", pawl_rows_text(rows, 0),
-      pawl_rows_int(rows, 2), slots, fresh > slots ? "" : " since it shrank");
+    g_string_append_printf(text, "%s%s uses %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT "%s", text->len > 0 ? ", " : "",
+      pawl_rows_text(rows, 0), pawl_rows_int(rows, 2), slots, fresh > slots ? "" : " since it shrank");
   }
   if (why != NULL) {
     g_propagate_error(error, why);
     return FALSE;
   }
-  pawl_check_add(checks, "pools", ok, "this must not happen (G3): please report it", "%s", text->len > 0 ? text->str : "none uses more slots than it has");
+  pawl_check_add(checks, "pools", ok, "this must not happen (G3): please report it", "%s",
+    text->len > 0 ? text->str : "none uses more slots than it has");
   return TRUE;
 }
 
@@ -121,14 +127,15 @@ static gboolean check_limits(PawlStore *store, GPtrArray *checks, GError **error
     gint64 limit = pawl_rows_int(rows, 2) == 1 && pawl_rows_int(rows, 1) == 0 ? 1 : pawl_rows_int(rows, 1);
     gboolean violated = pawl_rows_int(rows, 5) > limit;
     if (violated) ok = FALSE;
-    g_string_append_printf(text, "%s%s has %" G_GINT64_FORMAT " runs at once%s", text->len > 0 ? ", " : "", pawl_rows_text(rows, 0), pawl_rows_int(rows, 3),
-      violated ? "" : " since its limit was lowered");
+    g_string_append_printf(text, "%s%s has %" G_GINT64_FORMAT " runs at once%s", text->len > 0 ? ", " : "", pawl_rows_text(rows, 0),
+      pawl_rows_int(rows, 3), violated ? "" : " since its limit was lowered");
   }
   if (why != NULL) {
     g_propagate_error(error, why);
     return FALSE;
   }
-  pawl_check_add(checks, "limits", ok, "this must not happen (G3): please report it", "%s", text->len > 0 ? text->str : "no task has more runs than it may");
+  pawl_check_add(checks, "limits", ok, "this must not happen (G3): please report it", "%s",
+    text->len > 0 ? text->str : "no task has more runs than it may");
   return TRUE;
 }
 
@@ -164,8 +171,8 @@ static gboolean check_clock(PawlStore *store, GPtrArray *checks, GError **error)
   if (!pawl_store_int(store, PAWL_SQL_DOCTOR_CLOCK, &ahead_ms, error, PAWL_NO_PARAMS)) return FALSE;
   g_autofree char *ahead = pawl_duration_text(MAX(ahead_ms, 0));
   if (ahead_ms > CLOCK_AHEAD_MS)
-    pawl_check_add(checks, "clock", FALSE, "set the clock right; what was settled is not run again meanwhile", "the clock went back: the store's newest instant lies %s ahead of it",
-      ahead);
+    pawl_check_add(checks, "clock", FALSE, "set the clock right; what was settled is not run again meanwhile",
+      "the clock went back: the store's newest instant lies %s ahead of it", ahead);
   else
     pawl_check_add(checks, "clock", TRUE, NULL, "the clock is not behind the store");
   return TRUE;
@@ -174,8 +181,9 @@ static gboolean check_clock(PawlStore *store, GPtrArray *checks, GError **error)
 gboolean pawl_store_doctor(PawlStore *store, GPtrArray *checks, GError **error) {
   if (!pawl_db_begin(store->db, PAWL_TX_READ, error)) return FALSE;
   gboolean ok = check_file(store, checks, error) && check_schema(store, checks, error) && check_durability(store, checks, error) &&
-    check_drift(store, checks, error) && pawl_doctor_one_run(store, checks, error) && pawl_doctor_accounted(store, checks, error) &&
-    check_pools(store, checks, error) && check_limits(store, checks, error) && check_clock(store, checks, error);
+                check_drift(store, checks, error) && pawl_doctor_one_run(store, checks, error) &&
+                pawl_doctor_accounted(store, checks, error) && check_pools(store, checks, error) && check_limits(store, checks, error) &&
+                check_clock(store, checks, error);
   pawl_db_rollback(store->db);
   if (!ok) return FALSE;
   check_disk(store, checks);

@@ -49,8 +49,8 @@ static gboolean read_armed(PawlStore *store, const PawlId *after, GArray *list, 
   g_autoptr(PawlRows) rows = pawl_db_query(store->db, PAWL_SQL_DOCTOR_ARMED, error, PAWL_ROW(pawl_id(after), PAWL_INT(500)));
   if (rows == NULL) return FALSE;
   while (pawl_rows_next(rows, &why)) {
-    Armed armed = {pawl_rows_id(rows, 0), g_strdup_printf("%s/%s", pawl_rows_text(rows, 1), pawl_rows_text(rows, 2)), pawl_rows_int(rows, 3),
-      pawl_rows_int(rows, 4), pawl_rows_int(rows, 5)};
+    Armed armed = {pawl_rows_id(rows, 0), g_strdup_printf("%s/%s", pawl_rows_text(rows, 1), pawl_rows_text(rows, 2)),
+      pawl_rows_int(rows, 3), pawl_rows_int(rows, 4), pawl_rows_int(rows, 5)};
     g_array_append_val(list, armed);
   }
   if (why == NULL) return TRUE;
@@ -62,7 +62,8 @@ static gboolean is_accounted(PawlStore *store, const PawlId *trigger, gint64 nom
   gint64 found = 0;
   PawlId run = pawl_id_derive(trigger, nominal_ms);
   if (!pawl_store_int(store, PAWL_SQL_RUN_EXISTS, &found, error, PAWL_ROW(pawl_id(&run)))) return FALSE;
-  if (found == 0 && !pawl_store_int(store, PAWL_SQL_DOCTOR_ACCOUNTED, &found, error, PAWL_ROW(pawl_id(trigger), PAWL_INT(nominal_ms)))) return FALSE;
+  if (found == 0 && !pawl_store_int(store, PAWL_SQL_DOCTOR_ACCOUNTED, &found, error, PAWL_ROW(pawl_id(trigger), PAWL_INT(nominal_ms))))
+    return FALSE;
   *ret_accounted = found != 0;
   return TRUE;
 }
@@ -82,8 +83,9 @@ static gboolean account_trigger(PawlStore *store, const Armed *armed, Account *a
     account->looked++;
     from_ms = next;
     if (accounted) continue;
-    if (account->missing++ < SHOWN_MAX) g_string_append_printf(account->shown, "%s %s at %s", account->missing > 1 ? "," : ":", armed->name,
-      pawl_instant_text_short(next, text));
+    if (account->missing++ < SHOWN_MAX)
+      g_string_append_printf(
+        account->shown, "%s %s at %s", account->missing > 1 ? "," : ":", armed->name, pawl_instant_text_short(next, text));
   }
   return TRUE;
 }
@@ -114,6 +116,7 @@ gboolean pawl_doctor_accounted(PawlStore *store, GPtrArray *checks, GError **err
   Account account = {.horizon_ms = horizon != NULL ? g_ascii_strtoll(horizon, NULL, 10) : 0, .shown = shown};
   if (!account_all(store, &account, error)) return FALSE;
   pawl_check_add(checks, "accounted", account.missing == 0, "this must not happen (G2): please report it",
-    "%u occurrences of %u triggers looked at, %u neither ran nor stand in the ledger%s", account.looked, account.triggers, account.missing, shown->str);
+    "%u occurrences of %u triggers looked at, %u neither ran nor stand in the ledger%s", account.looked, account.triggers, account.missing,
+    shown->str);
   return TRUE;
 }

@@ -7,7 +7,8 @@
 
 static gboolean check(const PawlEnqueue *request, GError **error) {
   if (request->priority != NULL && (*request->priority < PAWL_PRIORITY_MIN || *request->priority > PAWL_PRIORITY_MAX)) {
-    g_set_error(error, PAWL_ERROR, PAWL_ERROR_INVALID, "priority %d: expected %d to %d", *request->priority, PAWL_PRIORITY_MIN, PAWL_PRIORITY_MAX);
+    g_set_error(
+      error, PAWL_ERROR, PAWL_ERROR_INVALID, "priority %d: expected %d to %d", *request->priority, PAWL_PRIORITY_MIN, PAWL_PRIORITY_MAX);
     return FALSE;
   }
   if (request->start_at_ms < 0 || request->start_at_ms > PAWL_AT_MAX_MS) {
@@ -26,7 +27,8 @@ static gboolean enqueue_inside(PawlStore *store, const PawlEnqueue *request, Paw
   gint64 now_ms;
   gboolean created = FALSE;
   PawlNewRun run = {0};
-  if (!pawl_store_lookup(store, request->project, request->task, FALSE, &ref, error) || !pawl_store_now(store, &now_ms, error)) return FALSE;
+  if (!pawl_store_lookup(store, request->project, request->task, FALSE, &ref, error) || !pawl_store_now(store, &now_ms, error))
+    return FALSE;
   if (ref.trigger_name != NULL) {
     g_set_error(error, PAWL_ERROR, PAWL_ERROR_INVALID, "a run is asked of a task: '%s'", ref.task_name);
     return FALSE;

@@ -57,9 +57,11 @@ static gboolean say_worker(PawlExplanation *to, GError **error) {
     pawl_say(to, "Attempt %d has been running for %s, since %s, on worker %s (runner pid %" G_GINT64_FORMAT ").", hot->attempt, lasting,
       pawl_instant_text_short(from_ms, since), name, hot->pid);
   else
-    pawl_say(to, "Attempt %d has been running for %s, since %s, on worker %s.", hot->attempt, lasting, pawl_instant_text_short(from_ms, since), name);
+    pawl_say(to, "Attempt %d has been running for %s, since %s, on worker %s.", hot->attempt, lasting,
+      pawl_instant_text_short(from_ms, since), name);
   if (hot->expires_ms <= to->now_ms)
-    pawl_say(to, "Its lease ran out at %s: once its processes are proved dead, recovery settles it.", pawl_instant_text_short(hot->expires_ms, expires));
+    pawl_say(to, "Its lease ran out at %s: once its processes are proved dead, recovery settles it.",
+      pawl_instant_text_short(hot->expires_ms, expires));
   if (why == NULL) return TRUE;
   g_propagate_error(error, why);
   return FALSE;
@@ -109,7 +111,9 @@ static gboolean say_attempts(PawlExplanation *to, GError **error) {
 static void say_end(PawlExplanation *to) {
   const PawlRunRow *row = to->row;
   char at[PAWL_INSTANT_TEXT];
-  const char *state = row->state == PAWL_RUN_TIMED_OUT ? "timed out" : row->state == PAWL_RUN_CANCELLED ? "was cancelled" : pawl_run_state_name(row->state);
+  const char *state = row->state == PAWL_RUN_TIMED_OUT   ? "timed out"
+                      : row->state == PAWL_RUN_CANCELLED ? "was cancelled"
+                                                         : pawl_run_state_name(row->state);
   if (row->finished_at_ms == 0) {
     pawl_say(to, "Nothing says where this run stands: %s.", row->reason != NULL ? row->reason : "it is drift");
     return;
@@ -122,10 +126,11 @@ static void say_origin(PawlExplanation *to) {
   char nominal[PAWL_INSTANT_TEXT], queued[PAWL_INSTANT_TEXT], other[PAWL_ID_TEXT];
   pawl_instant_text_short(row->queued_at_ms, queued);
   if (g_str_equal(row->origin, "schedule"))
-    pawl_say(to, "It is the run of %s/%s for %s, admitted at %s.", row->task, row->trigger, pawl_instant_text_short(row->nominal_at_ms, nominal), queued);
+    pawl_say(to, "It is the run of %s/%s for %s, admitted at %s.", row->task, row->trigger,
+      pawl_instant_text_short(row->nominal_at_ms, nominal), queued);
   else if (g_str_equal(row->origin, "retry"))
-    pawl_say(to, "It repeats run %s; %s asked for it at %s.", pawl_id_short(&row->retry_of, other), row->requested_by != NULL ? row->requested_by : "somebody",
-      queued);
+    pawl_say(to, "It repeats run %s; %s asked for it at %s.", pawl_id_short(&row->retry_of, other),
+      row->requested_by != NULL ? row->requested_by : "somebody", queued);
   else
     pawl_say(to, "%s asked for it at %s (%s).", row->requested_by != NULL ? row->requested_by : "Somebody", queued, row->origin);
 }

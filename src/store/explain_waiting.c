@@ -38,8 +38,8 @@ static char *holders(PawlExplanation *to, PawlSql sql, GError **error, const Paw
     PawlId run = pawl_rows_id(rows, 0);
     gint64 slots = pawl_rows_int(rows, 2);
     g_autofree char *lasting = pawl_lasting(to->now_ms - pawl_rows_int(rows, 3));
-    g_string_append_printf(names, "%srun %s of %s (%" G_GINT64_FORMAT " slot%s, for %s)", names->len > 0 ? ", " : "", pawl_id_short(&run, text),
-      pawl_rows_text(rows, 1), slots, slots == 1 ? "" : "s", lasting);
+    g_string_append_printf(names, "%srun %s of %s (%" G_GINT64_FORMAT " slot%s, for %s)", names->len > 0 ? ", " : "",
+      pawl_id_short(&run, text), pawl_rows_text(rows, 1), slots, slots == 1 ? "" : "s", lasting);
   }
   if (why == NULL) return g_strdup(names->len > 0 ? names->str : "nobody");
   g_propagate_error(error, why);
@@ -60,8 +60,8 @@ static gboolean say_max_active(PawlExplanation *to, const TaskFacts *facts, gboo
   g_autofree char *who = holders(to, PAWL_SQL_EXPLAIN_SIBLINGS, error, PAWL_ROW(pawl_id(&to->row->task_id), PAWL_INT(0)));
   if (who == NULL) return FALSE;
   *ret_blocked = TRUE;
-  pawl_say(to, "Task %s may have %" G_GINT64_FORMAT " run%s at once (max_active) and has %" G_GINT64_FORMAT ": %s.", to->row->task, facts->max_active,
-    facts->max_active == 1 ? "" : "s", facts->leased, who);
+  pawl_say(to, "Task %s may have %" G_GINT64_FORMAT " run%s at once (max_active) and has %" G_GINT64_FORMAT ": %s.", to->row->task,
+    facts->max_active, facts->max_active == 1 ? "" : "s", facts->leased, who);
   return TRUE;
 }
 
@@ -92,13 +92,15 @@ static gboolean say_pool(PawlExplanation *to, gboolean *ret_blocked, GError **er
   if (slots == 0) {
     pawl_say(to, "Pool %s is paused: it has 0 slots%s.", name, how);
   } else if (wants > slots) {
-    pawl_say(to, "It wants %" G_GINT64_FORMAT " slots and pool %s has %" G_GINT64_FORMAT "%s: it cannot start before the pool grows (unsatisfiable).", wants,
-      name, slots, how);
+    pawl_say(to,
+      "It wants %" G_GINT64_FORMAT " slots and pool %s has %" G_GINT64_FORMAT "%s: it cannot start before the pool grows (unsatisfiable).",
+      wants, name, slots, how);
   } else {
     g_autofree char *who = holders(to, PAWL_SQL_EXPLAIN_HOLDERS, error, PAWL_ROW(pawl_id(&to->hot.pool)));
     if (who == NULL) return FALSE;
-    pawl_say(to, "Pool %s has %" G_GINT64_FORMAT " slot%s%s, %" G_GINT64_FORMAT " used, and it wants %" G_GINT64_FORMAT ". They are held by %s.", name, slots,
-      slots == 1 ? "" : "s", how, used, wants, who);
+    pawl_say(to,
+      "Pool %s has %" G_GINT64_FORMAT " slot%s%s, %" G_GINT64_FORMAT " used, and it wants %" G_GINT64_FORMAT ". They are held by %s.", name,
+      slots, slots == 1 ? "" : "s", how, used, wants, who);
   }
   return TRUE;
 }
@@ -106,12 +108,13 @@ static gboolean say_pool(PawlExplanation *to, gboolean *ret_blocked, GError **er
 static gboolean say_queue(PawlExplanation *to, gboolean *ret_blocked, GError **error) {
   gint64 ahead;
   const PawlHotRow *hot = &to->hot;
-  if (!pawl_store_int(to->store, PAWL_SQL_EXPLAIN_AHEAD, &ahead, error, PAWL_ROW(pawl_id(&hot->pool), PAWL_INT(hot->order_key), pawl_id(&to->row->id))))
+  if (!pawl_store_int(
+        to->store, PAWL_SQL_EXPLAIN_AHEAD, &ahead, error, PAWL_ROW(pawl_id(&hot->pool), PAWL_INT(hot->order_key), pawl_id(&to->row->id))))
     return FALSE;
   if (ahead == 0) return TRUE;
   *ret_blocked = TRUE;
-  pawl_say(to, "%s%" G_GINT64_FORMAT " waiting run%s of its pool come%s before it.", ahead >= 100000 ? "At least " : "", ahead, ahead == 1 ? "" : "s",
-    ahead == 1 ? "s" : "");
+  pawl_say(to, "%s%" G_GINT64_FORMAT " waiting run%s of its pool come%s before it.", ahead >= 100000 ? "At least " : "", ahead,
+    ahead == 1 ? "" : "s", ahead == 1 ? "s" : "");
   return TRUE;
 }
 
@@ -130,7 +133,8 @@ static gboolean say_capacity(PawlExplanation *to, gboolean *ret_blocked, GError 
   if (sessions == 0)
     pawl_say(to, "No worker is connected (pid %" G_GINT64_FORMAT " only schedules, or has just come up).", holder);
   else
-    pawl_say(to, "The workers have room for %" G_GINT64_FORMAT " run%s (--slots) and hold %" G_GINT64_FORMAT ".", capacity, capacity == 1 ? "" : "s", held);
+    pawl_say(to, "The workers have room for %" G_GINT64_FORMAT " run%s (--slots) and hold %" G_GINT64_FORMAT ".", capacity,
+      capacity == 1 ? "" : "s", held);
   return TRUE;
 }
 
@@ -140,10 +144,13 @@ static void say_wake(PawlExplanation *to) {
   g_autofree char *left = pawl_lasting(hot->wake_ms - to->now_ms);
   pawl_instant_text_short(hot->wake_ms, at);
   const char *in = hot->wake_ms > to->now_ms ? left : "no time: it is due";
-  if (g_str_equal(hot->parked, "start_at")) pawl_say(to, "It was asked to start at %s, in %s.", at, in);
-  else if (hot->laters > 0) pawl_say(to, "The work asked to be run later (%" G_GINT64_FORMAT " times so far): attempt %d starts at %s, in %s.", hot->laters,
-    hot->attempt, at, in);
-  else pawl_say(to, "The retry rule gives it attempt %d at %s, in %s.", hot->attempt, at, in);
+  if (g_str_equal(hot->parked, "start_at"))
+    pawl_say(to, "It was asked to start at %s, in %s.", at, in);
+  else if (hot->laters > 0)
+    pawl_say(to, "The work asked to be run later (%" G_GINT64_FORMAT " times so far): attempt %d starts at %s, in %s.", hot->laters,
+      hot->attempt, at, in);
+  else
+    pawl_say(to, "The retry rule gives it attempt %d at %s, in %s.", hot->attempt, at, in);
 }
 
 gboolean pawl_explain_waiting(PawlExplanation *to, GError **error) {
@@ -153,7 +160,8 @@ gboolean pawl_explain_waiting(PawlExplanation *to, GError **error) {
   gboolean blocked = FALSE;
   if (!read_task(to, &facts, error)) return FALSE;
   if (g_strcmp0(hot->parked, "manual") == 0) {
-    pawl_say(to, "Recovery has put it aside: %s. It waits for a person: cancel it, and retry it if it shall run.", hot->detail != NULL ? hot->detail : "drift");
+    pawl_say(to, "Recovery has put it aside: %s. It waits for a person: cancel it, and retry it if it shall run.",
+      hot->detail != NULL ? hot->detail : "drift");
     return TRUE;
   }
   say_paused(to, &facts);
@@ -162,12 +170,13 @@ gboolean pawl_explain_waiting(PawlExplanation *to, GError **error) {
     say_wake(to);
     blocked = TRUE;
   } else if (!say_max_active(to, &facts, &blocked, error) || !say_overlap(to, &facts, &blocked, error) || !say_pool(to, &blocked, error) ||
-    (hot->parked == NULL && !say_queue(to, &blocked, error))) {
+             (hot->parked == NULL && !say_queue(to, &blocked, error))) {
     return FALSE;
   }
   if (!say_capacity(to, &blocked, error)) return FALSE;
   if (!blocked) pawl_say(to, "Nothing holds it back: it starts at the dispatcher's next look.");
-  if (hot->start_by_ms != 0) pawl_say(to, "If it has not started by %s it is cancelled as too late (start_within).", pawl_instant_text_short(hot->start_by_ms, by));
+  if (hot->start_by_ms != 0)
+    pawl_say(to, "If it has not started by %s it is cancelled as too late (start_within).", pawl_instant_text_short(hot->start_by_ms, by));
   g_autofree char *waited = pawl_lasting(to->now_ms - hot->since_ms);
   pawl_say(to, "It has been waiting for %s.", waited);
   return TRUE;

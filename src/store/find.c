@@ -44,20 +44,22 @@ static gboolean find_by_suffix(PawlStore *store, const char *digits, PawlId *ret
     return TRUE;
   }
   if (ids->len == 0) {
-    g_set_error(error, PAWL_ERROR, PAWL_ERROR_NOT_FOUND, "there is no task '%s', and no run among the newest 100,000 whose id ends so", digits);
+    g_set_error(
+      error, PAWL_ERROR, PAWL_ERROR_NOT_FOUND, "there is no task '%s', and no run among the newest 100,000 whose id ends so", digits);
     return FALSE;
   }
   g_autoptr(GString) names = g_string_new(NULL);
-  for (guint i = 0; i < ids->len; i++) g_string_append_printf(names, "%s%s", i > 0 ? ", " : "", pawl_id_text(&g_array_index(ids, PawlId, i), text));
+  for (guint i = 0; i < ids->len; i++)
+    g_string_append_printf(names, "%s%s", i > 0 ? ", " : "", pawl_id_text(&g_array_index(ids, PawlId, i), text));
   g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFLICT, "several runs end in %s: %s; give more of the id", digits, names->str);
   return FALSE;
 }
 
 static gboolean newest(PawlStore *store, const PawlRef *ref, PawlId *ret_run, GError **error) {
   g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(PawlId));
-  gboolean ok = ref->trigger_name == NULL
-    ? pawl_store_ids(store, PAWL_SQL_RUN_NEWEST_OF_TASK, ids, error, PAWL_ROW(pawl_id(&ref->task)))
-    : pawl_store_ids(store, PAWL_SQL_RUN_NEWEST_OF_TRIGGER, ids, error, PAWL_ROW(pawl_id(&ref->task), pawl_id(&ref->trigger)));
+  gboolean ok = ref->trigger_name == NULL ? pawl_store_ids(store, PAWL_SQL_RUN_NEWEST_OF_TASK, ids, error, PAWL_ROW(pawl_id(&ref->task)))
+                                          : pawl_store_ids(store, PAWL_SQL_RUN_NEWEST_OF_TRIGGER, ids, error,
+                                              PAWL_ROW(pawl_id(&ref->task), pawl_id(&ref->trigger)));
   if (!ok) return FALSE;
   if (ids->len > 0) {
     *ret_run = g_array_index(ids, PawlId, 0);
@@ -75,8 +77,10 @@ gboolean pawl_store_find_run(PawlStore *store, const char *project, const char *
   if (pawl_id_parse(text, &id)) {
     gint64 found = 0;
     if (!pawl_store_int(store, PAWL_SQL_RUN_EXISTS, &found, error, PAWL_ROW(pawl_id(&id)))) return FALSE;
-    if (found != 0) *ret_run = id;
-    else g_set_error(error, PAWL_ERROR, PAWL_ERROR_NOT_FOUND, "there is no run %s", text);
+    if (found != 0)
+      *ret_run = id;
+    else
+      g_set_error(error, PAWL_ERROR, PAWL_ERROR_NOT_FOUND, "there is no run %s", text);
     return found != 0;
   }
   if (pawl_store_lookup(store, project, text, TRUE, &ref, &why)) return newest(store, &ref, ret_run, error);

@@ -14,7 +14,9 @@ void pawl_run_row_free(PawlRunRow *row) {
   g_free(row);
 }
 
-static gint int_or(PawlRows *rows, int column, gint none) { return pawl_rows_is_null(rows, column) ? none : (gint)pawl_rows_int(rows, column); }
+static gint int_or(PawlRows *rows, int column, gint none) {
+  return pawl_rows_is_null(rows, column) ? none : (gint)pawl_rows_int(rows, column);
+}
 
 static PawlRunRow *read_run(PawlRows *rows) {
   PawlRunRow *row = g_new0(PawlRunRow, 1);

@@ -23,10 +23,10 @@ typedef struct {
   PawlStore *store;
   const PawlRunFilter *filter;
   gsize limit;
-  GArray *tasks;           /* PawlId; empty: any task */
-  const char *trigger;     /* name, NULL: any */
-  guint states;            /* bits; 0: any */
-  GPtrArray *rows;         /* of the source at hand */
+  GArray *tasks;       /* PawlId; empty: any task */
+  const char *trigger; /* name, NULL: any */
+  guint states;        /* bits; 0: any */
+  GPtrArray *rows;     /* of the source at hand */
 } Listing;
 
 static gboolean fits(const Listing *listing, const PawlRunRow *row) {
@@ -46,8 +46,10 @@ static gboolean consider(Listing *listing, const PawlId *run, gboolean *ret_adde
   GError *why = NULL;
   PawlRunRow *row = pawl_store_run_or_none(listing->store, run, &why);
   *ret_added = row != NULL && fits(listing, row);
-  if (*ret_added) g_ptr_array_add(listing->rows, row);
-  else pawl_run_row_free(row);
+  if (*ret_added)
+    g_ptr_array_add(listing->rows, row);
+  else
+    pawl_run_row_free(row);
   if (why == NULL) return TRUE;
   g_propagate_error(error, why);
   return FALSE;
@@ -55,9 +57,9 @@ static gboolean consider(Listing *listing, const PawlId *run, gboolean *ret_adde
 
 gboolean pawl_store_run_page(PawlStore *store, const PawlId *task, const PawlId *before, guint limit, GArray *keys, GError **error) {
   GError *why = NULL;
-  g_autoptr(PawlRows) rows = task == NULL
-    ? pawl_db_query(store->db, PAWL_SQL_RUNS_BEFORE, error, PAWL_ROW(pawl_id(before), PAWL_INT(limit)))
-    : pawl_db_query(store->db, PAWL_SQL_RUNS_OF_TASK_BEFORE, error, PAWL_ROW(pawl_id(task), pawl_id(before), PAWL_INT(limit)));
+  g_autoptr(PawlRows) rows =
+    task == NULL ? pawl_db_query(store->db, PAWL_SQL_RUNS_BEFORE, error, PAWL_ROW(pawl_id(before), PAWL_INT(limit)))
+                 : pawl_db_query(store->db, PAWL_SQL_RUNS_OF_TASK_BEFORE, error, PAWL_ROW(pawl_id(task), pawl_id(before), PAWL_INT(limit)));
   g_array_set_size(keys, 0);
   if (rows == NULL) return FALSE;
   while (pawl_rows_next(rows, &why)) {
@@ -109,9 +111,9 @@ static guint state_bit_of_parked(const char *reason) {
 static gboolean source_page(Listing *listing, const Source *table, const PawlId *task, const PawlId *before, GArray *ids, PawlId *ret_last,
   guint *ret_seen, GError **error) {
   GError *why = NULL;
-  g_autoptr(PawlRows) rows = task == NULL
-    ? pawl_db_query(listing->store->db, table->all, error, PAWL_ROW(pawl_id(before), PAWL_INT(PAGE)))
-    : pawl_db_query(listing->store->db, table->of_task, error, PAWL_ROW(pawl_id(task), pawl_id(before), PAWL_INT(PAGE)));
+  g_autoptr(PawlRows) rows =
+    task == NULL ? pawl_db_query(listing->store->db, table->all, error, PAWL_ROW(pawl_id(before), PAWL_INT(PAGE)))
+                 : pawl_db_query(listing->store->db, table->of_task, error, PAWL_ROW(pawl_id(task), pawl_id(before), PAWL_INT(PAGE)));
   g_array_set_size(ids, 0);
   *ret_seen = 0;
   if (rows == NULL) return FALSE;
@@ -154,12 +156,15 @@ static void keep_newest(GPtrArray *rows, gsize limit) {
   if (rows->len > limit) g_ptr_array_set_size(rows, (gint)limit);
 }
 
-typedef struct { PawlId run; gint64 finished_at_ms; } BadEnd;
+typedef struct {
+  PawlId run;
+  gint64 finished_at_ms;
+} BadEnd;
 
 static gboolean bad_page(Listing *listing, const BadEnd *after, GArray *ends, GError **error) {
   GError *why = NULL;
-  g_autoptr(PawlRows) rows = pawl_db_query(listing->store->db, PAWL_SQL_RUNS_BAD_BEFORE, error,
-    PAWL_ROW(PAWL_INT(after->finished_at_ms), pawl_id(&after->run), PAWL_INT(PAGE)));
+  g_autoptr(PawlRows) rows = pawl_db_query(
+    listing->store->db, PAWL_SQL_RUNS_BAD_BEFORE, error, PAWL_ROW(PAWL_INT(after->finished_at_ms), pawl_id(&after->run), PAWL_INT(PAGE)));
   g_array_set_size(ends, 0);
   if (rows == NULL) return FALSE;
   while (pawl_rows_next(rows, &why)) {
@@ -195,7 +200,8 @@ static gboolean walk_bad(Listing *listing, GError **error) {
 static const Source sources[] = {
   {1u << PAWL_RUN_RUNNING, PAWL_SQL_RUNS_LEASED_BEFORE, PAWL_SQL_RUNS_LEASED_OF_TASK_BEFORE},
   {1u << PAWL_RUN_QUEUED, PAWL_SQL_RUNS_READY_BEFORE, PAWL_SQL_RUNS_READY_OF_TASK_BEFORE},
-  {1u << PAWL_RUN_QUEUED | 1u << PAWL_RUN_RETRY_WAIT | 1u << PAWL_RUN_SCHEDULED, PAWL_SQL_RUNS_PARKED_BEFORE, PAWL_SQL_RUNS_PARKED_OF_TASK_BEFORE},
+  {1u << PAWL_RUN_QUEUED | 1u << PAWL_RUN_RETRY_WAIT | 1u << PAWL_RUN_SCHEDULED, PAWL_SQL_RUNS_PARKED_BEFORE,
+    PAWL_SQL_RUNS_PARKED_OF_TASK_BEFORE},
   {1u << PAWL_RUN_SUCCEEDED, PAWL_SQL_RUNS_SUCCEEDED_BEFORE, PAWL_SQL_RUNS_SUCCEEDED_OF_TASK_BEFORE},
 };
 
@@ -247,7 +253,9 @@ static gboolean resolve(Listing *listing, char **ret_task, char **ret_trigger, G
     if (count == 0) g_set_error(error, PAWL_ERROR, PAWL_ERROR_NOT_FOUND, "there is no trigger '%s'", *ret_trigger);
     return count != 0;
   }
-  if (!pawl_store_ids(listing->store, PAWL_SQL_TASKS_NAMED, listing->tasks, error, PAWL_ROW(pawl_text(filter->project), pawl_text(*ret_task)))) return FALSE;
+  if (!pawl_store_ids(
+        listing->store, PAWL_SQL_TASKS_NAMED, listing->tasks, error, PAWL_ROW(pawl_text(filter->project), pawl_text(*ret_task))))
+    return FALSE;
   if (listing->tasks->len > 1) return TRUE;
   g_auto(PawlRef) ref = {0};
   g_autofree char *reference = *ret_trigger != NULL ? g_strdup_printf("%s/%s", *ret_task, *ret_trigger) : g_strdup(*ret_task);
@@ -266,7 +274,9 @@ gboolean pawl_store_runs(PawlStore *store, const PawlRunFilter *filter, GPtrArra
     ok = resolve(&listing, &task, &trigger, error) && run_sources(&listing, error);
     pawl_db_rollback(store->db);
   }
-  if (ok) g_ptr_array_extend_and_steal(rows, listing.rows);
-  else g_ptr_array_unref(listing.rows);
+  if (ok)
+    g_ptr_array_extend_and_steal(rows, listing.rows);
+  else
+    g_ptr_array_unref(listing.rows);
   return ok;
 }

@@ -76,12 +76,18 @@ static void read_trigger(PawlRows *rows, gboolean task_paused, PawlTriggerRow *r
   row->paused_at_ms = pawl_rows_int(rows, 9);
   row->pause_until_at_ms = pawl_rows_int(rows, 10);
   row->quarantine_until_at_ms = pawl_rows_int(rows, 12);
-  if (!g_str_equal(pawl_rows_text(rows, 2), "active")) row->state = g_strdup("archived");
-  else if (quarantined) row->state = g_strdup("quarantined");
-  else if (paused) row->state = g_strdup("paused");
-  else if (armed) row->state = g_strdup("active");
-  else if (task_paused && !pawl_rows_is_null(rows, 6)) row->state = g_strdup(g_str_equal(unarmed_state(row->json), "disabled") ? "disabled" : "paused");
-  else row->state = g_strdup(unarmed_state(row->json));
+  if (!g_str_equal(pawl_rows_text(rows, 2), "active"))
+    row->state = g_strdup("archived");
+  else if (quarantined)
+    row->state = g_strdup("quarantined");
+  else if (paused)
+    row->state = g_strdup("paused");
+  else if (armed)
+    row->state = g_strdup("active");
+  else if (task_paused && !pawl_rows_is_null(rows, 6))
+    row->state = g_strdup(g_str_equal(unarmed_state(row->json), "disabled") ? "disabled" : "paused");
+  else
+    row->state = g_strdup(unarmed_state(row->json));
   row->reason = g_strdup(quarantined ? pawl_rows_text(rows, 13) : pawl_rows_text(rows, 11));
 }
 

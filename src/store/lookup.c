@@ -130,7 +130,8 @@ static gboolean find_trigger(PawlStore *store, gboolean archived_too, PawlRef *r
   return found == 1;
 }
 
-gboolean pawl_store_lookup(PawlStore *store, const char *project, const char *reference, gboolean archived_too, PawlRef *ret, GError **error) {
+gboolean pawl_store_lookup(
+  PawlStore *store, const char *project, const char *reference, gboolean archived_too, PawlRef *ret, GError **error) {
   const char *slash = strchr(reference, '/');
   pawl_ref_clear(ret);
   *ret = (PawlRef){0};

@@ -16,7 +16,8 @@ typedef struct {
 static gboolean check_row(PawlDb *db, const PawlMigration *list, gsize n, gsize at, gint64 number, const char *digest, GError **error) {
   if (at >= n || list[at].number != number) {
     g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG,
-      "the store %s has schema %" G_GINT64_FORMAT " and this pawl knows schemas up to %d: use the newer pawl that made it, or a backup from before",
+      "the store %s has schema %" G_GINT64_FORMAT
+      " and this pawl knows schemas up to %d: use the newer pawl that made it, or a backup from before",
       pawl_db_url(db), number, n > 0 ? list[n - 1].number : 0);
     return FALSE;
   }
@@ -59,7 +60,8 @@ static gboolean run_scripts(PawlDb *db, const PawlMigration *list, gsize from, g
       g_prefix_error(error, "schema script %04d_%s: ", list[i].number, list[i].name);
       return FALSE;
     }
-    if (!pawl_db_exec(db, PAWL_SQL_MIGRATION_INSERT, NULL, error, PAWL_ROW(PAWL_INT(list[i].number), pawl_text(list[i].name), pawl_text(digest))))
+    if (!pawl_db_exec(
+          db, PAWL_SQL_MIGRATION_INSERT, NULL, error, PAWL_ROW(PAWL_INT(list[i].number), pawl_text(list[i].name), pawl_text(digest))))
       return FALSE;
   }
   return TRUE;
@@ -72,14 +74,16 @@ static gboolean may_migrate(PawlDb *db, const SchemaState *state, gsize n, PawlM
   }
   if (how == PAWL_MIGRATE_NEVER) {
     g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG,
-      "the store %s has an older schema (%" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT " scripts): start `pawl up` once, which brings it up to date",
+      "the store %s has an older schema (%" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT
+      " scripts): start `pawl up` once, which brings it up to date",
       pawl_db_url(db), state->applied, n);
     return FALSE;
   }
   gint64 holder = pawl_db_holder(db);
   if (state->exists && holder != 0 && holder != getpid()) {
     g_set_error(error, PAWL_ERROR, PAWL_ERROR_BUSY,
-      "the store %s has an older schema and an older pawl (pid %" G_GINT64_FORMAT ") runs on it: stop that one first", pawl_db_url(db), holder);
+      "the store %s has an older schema and an older pawl (pid %" G_GINT64_FORMAT ") runs on it: stop that one first", pawl_db_url(db),
+      holder);
     return FALSE;
   }
   return TRUE;

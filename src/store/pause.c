@@ -10,7 +10,8 @@ typedef struct {
   const char *reason;
 } PauseHow;
 
-static gboolean disarm(PawlStore *store, const PawlId *trigger, const PauseHow *own /* NULL: the task's pause */, gint64 now_ms, GError **error) {
+static gboolean disarm(
+  PawlStore *store, const PawlId *trigger, const PauseHow *own /* NULL: the task's pause */, gint64 now_ms, GError **error) {
   g_auto(PawlSchedule) schedule = {0};
   if (!pawl_schedule_read(store, trigger, &schedule, error)) return FALSE;
   schedule.armed = FALSE;
@@ -29,11 +30,11 @@ static gboolean pause_inside(PawlStore *store, const PawlRef *ref, const PauseHo
   const char *end = how->until_ms != 0 ? pawl_instant_text(how->until_ms, until) : NULL;
   if (ref->trigger_name != NULL)
     return disarm(store, &ref->trigger, how, now_ms, error) &&
-      pawl_store_act(store, &ref->trigger, "trigger.paused", error, "reason", how->reason, "until", end, NULL);
+           pawl_store_act(store, &ref->trigger, "trigger.paused", error, "reason", how->reason, "until", end, NULL);
   g_autoptr(GArray) triggers = g_array_new(FALSE, FALSE, sizeof(PawlId));
   if (!pawl_db_exec(store->db, PAWL_SQL_TASK_PAUSE, NULL, error,
         PAWL_ROW(pawl_id(&ref->task), pawl_int_or_null(how->until_ms), pawl_text(how->reason), pawl_text(store->actor))) ||
-    !pawl_store_ids(store, PAWL_SQL_SCHEDULES_OF_TASK, triggers, error, PAWL_ROW(pawl_id(&ref->task))))
+      !pawl_store_ids(store, PAWL_SQL_SCHEDULES_OF_TASK, triggers, error, PAWL_ROW(pawl_id(&ref->task))))
     return FALSE;
   for (guint i = 0; i < triggers->len; i++)
     if (!disarm(store, &g_array_index(triggers, PawlId, i), NULL, now_ms, error)) return FALSE;
@@ -60,7 +61,8 @@ gboolean pawl_store_pause(
 }
 
 /* Ends what holds a trigger back. `of_task`: the task's pause, which has just ended, is what it was held by. */
-static gboolean rearm_one(PawlStore *store, const PawlId *trigger, gboolean of_task, gint64 until_ms, gboolean catch_up, gboolean *ret_changed, GError **error) {
+static gboolean rearm_one(
+  PawlStore *store, const PawlId *trigger, gboolean of_task, gint64 until_ms, gboolean catch_up, gboolean *ret_changed, GError **error) {
   g_auto(PawlSchedule) schedule = {0};
   if (!pawl_schedule_read(store, trigger, &schedule, error)) return FALSE;
   gboolean own = schedule.paused_at_ms != 0;
@@ -94,7 +96,7 @@ gboolean pawl_store_resume_task(PawlStore *store, const PawlId *task, gint64 unt
   gint64 was_paused = 0;
   g_autoptr(GArray) triggers = g_array_new(FALSE, FALSE, sizeof(PawlId));
   if (!pawl_db_exec(store->db, PAWL_SQL_TASK_RESUME, &was_paused, error, PAWL_ROW(pawl_id(task))) ||
-    !pawl_store_ids(store, PAWL_SQL_SCHEDULES_OF_TASK, triggers, error, PAWL_ROW(pawl_id(task))))
+      !pawl_store_ids(store, PAWL_SQL_SCHEDULES_OF_TASK, triggers, error, PAWL_ROW(pawl_id(task))))
     return FALSE;
   for (guint i = 0; i < triggers->len; i++) {
     const PawlId *trigger = &g_array_index(triggers, PawlId, i);
@@ -105,8 +107,8 @@ gboolean pawl_store_resume_task(PawlStore *store, const PawlId *task, gint64 unt
   }
   if (was_paused == 0) return TRUE;
   return pawl_db_exec(store->db, PAWL_SQL_UNPAUSE_COPY, NULL, error, PAWL_ROW(pawl_id(task))) &&
-    pawl_db_exec(store->db, PAWL_SQL_UNPAUSE_DROP, NULL, error, PAWL_ROW(pawl_id(task))) &&
-    pawl_store_act(store, task, "task.resumed", error, "catch_up", catch_up ? "yes" : NULL, NULL);
+         pawl_db_exec(store->db, PAWL_SQL_UNPAUSE_DROP, NULL, error, PAWL_ROW(pawl_id(task))) &&
+         pawl_store_act(store, task, "task.resumed", error, "catch_up", catch_up ? "yes" : NULL, NULL);
 }
 
 gboolean pawl_store_resume(PawlStore *store, const char *project, const char *reference, gboolean catch_up, GError **error) {
@@ -114,8 +116,8 @@ gboolean pawl_store_resume(PawlStore *store, const char *project, const char *re
   gint64 now_ms = 0;
   if (!pawl_db_begin(store->db, PAWL_TX_WRITE, error)) return FALSE;
   if (!pawl_store_lookup(store, project, reference, FALSE, &ref, error) || !pawl_store_now(store, &now_ms, error) ||
-    !(ref.trigger_name != NULL ? pawl_store_resume_trigger(store, &ref.trigger, now_ms, catch_up, error)
-                               : pawl_store_resume_task(store, &ref.task, now_ms, catch_up, error))) {
+      !(ref.trigger_name != NULL ? pawl_store_resume_trigger(store, &ref.trigger, now_ms, catch_up, error)
+                                 : pawl_store_resume_task(store, &ref.task, now_ms, catch_up, error))) {
     pawl_db_rollback(store->db);
     return FALSE;
   }
@@ -123,7 +125,10 @@ gboolean pawl_store_resume(PawlStore *store, const char *project, const char *re
 }
 
 typedef gboolean (*ResumeFunction)(PawlStore *store, const PawlId *id, gint64 until_ms, gboolean catch_up, GError **error);
-typedef struct { PawlId id; gint64 until_ms; } Expired;
+typedef struct {
+  PawlId id;
+  gint64 until_ms;
+} Expired;
 
 static gboolean resume_each(PawlStore *store, PawlSql sql, ResumeFunction resume, GError **error) {
   GError *why = NULL;
@@ -151,7 +156,7 @@ static gboolean resume_each(PawlStore *store, PawlSql sql, ResumeFunction resume
 gboolean pawl_store_resume_expired(PawlStore *store, GError **error) {
   if (!pawl_db_begin(store->db, PAWL_TX_WRITE, error)) return FALSE;
   if (!resume_each(store, PAWL_SQL_EXPIRED_TASK_PAUSES, pawl_store_resume_task, error) ||
-    !resume_each(store, PAWL_SQL_EXPIRED_TRIGGER_PAUSES, pawl_store_resume_trigger, error)) {
+      !resume_each(store, PAWL_SQL_EXPIRED_TRIGGER_PAUSES, pawl_store_resume_trigger, error)) {
     pawl_db_rollback(store->db);
     return FALSE;
   }

@@ -23,8 +23,8 @@ static gboolean override_inside(PawlStore *store, const char *project, const cha
   if (!find_pool(store, project, pool, &id, error)) return FALSE;
   return pawl_db_exec(
            store->db, PAWL_SQL_POOL_OVERRIDE, NULL, error, PAWL_ROW(pawl_id(&id), slots == G_MININT ? PAWL_NULL : PAWL_INT(slots))) &&
-    pawl_db_exec(store->db, PAWL_SQL_POOL_GATE_BUMP, NULL, error, PAWL_ROW(pawl_id(&id))) &&
-    pawl_store_act(store, &id, "pool.override", error, "slots", text, NULL);
+         pawl_db_exec(store->db, PAWL_SQL_POOL_GATE_BUMP, NULL, error, PAWL_ROW(pawl_id(&id))) &&
+         pawl_store_act(store, &id, "pool.override", error, "slots", text, NULL);
 }
 
 gboolean pawl_store_pool_override(PawlStore *store, const char *project, const char *pool, gint slots, GError **error) {

@@ -53,12 +53,11 @@ static gboolean cancel_removed(PawlPublish *publish, GError **error) {
 static gboolean publish_all(PawlPublish *publish, GError **error) {
   gboolean write = !publish->options->dry_run;
   return pawl_publish_load(publish, error) && (!write || make_project(publish, error)) && pawl_publish_pools(publish, error) &&
-    pawl_publish_tasks(publish, error) && pawl_publish_tasks_gone(publish, error) && pawl_publish_pools_gone(publish, error) &&
-    (!write || cancel_removed(publish, error));
+         pawl_publish_tasks(publish, error) && pawl_publish_tasks_gone(publish, error) && pawl_publish_pools_gone(publish, error) &&
+         (!write || cancel_removed(publish, error));
 }
 
-gboolean pawl_store_apply(
-  PawlStore *store, const PawlBundle *bundle, const PawlApplyOptions *options, GPtrArray *changes, GError **error) {
+gboolean pawl_store_apply(PawlStore *store, const PawlBundle *bundle, const PawlApplyOptions *options, GPtrArray *changes, GError **error) {
   g_auto(PawlPublish) publish = {0};
   pawl_publish_init(&publish, store, bundle, options);
   if (!options->dry_run && !options->starting && !pawl_publish_wait(store, bundle, options, error)) return FALSE;

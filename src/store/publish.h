@@ -3,20 +3,27 @@
 #pragma once
 #include "store/store.h"
 
-typedef enum { PAWL_CHANGE_ADD, PAWL_CHANGE_EDIT, PAWL_CHANGE_REMOVE, PAWL_CHANGE_SAME, PAWL_CHANGE_NOTE /* run-time override or pause that stays */ } PawlChangeKind;
+typedef enum {
+  PAWL_CHANGE_ADD,
+  PAWL_CHANGE_EDIT,
+  PAWL_CHANGE_REMOVE,
+  PAWL_CHANGE_SAME,
+  PAWL_CHANGE_NOTE /* run-time override or pause that stays */
+} PawlChangeKind;
 typedef struct {
   PawlChangeKind kind;
-  char *object;   /* "task backup", "trigger backup/nightly", "pool io" */
+  char *object;     /* "task backup", "trigger backup/nightly", "pool io" */
   GPtrArray *lines; /* char *: "timeout: 30m -> 1h" for EDIT; may be empty */
 } PawlChange;
 void pawl_change_free(PawlChange *change);
 
 typedef struct {
-  const char *owner_mark; /* whose tasks these are: an absolute path, or "cli"; a task owned by another mark is refused (CONFLICT) unless `adopt` */
-  gboolean prune;         /* tasks and pools of this mark that are not in the bundle are removed, their unfinished runs cancelled */
+  const char
+    *owner_mark;  /* whose tasks these are: an absolute path, or "cli"; a task owned by another mark is refused (CONFLICT) unless `adopt` */
+  gboolean prune; /* tasks and pools of this mark that are not in the bundle are removed, their unfinished runs cancelled */
   gboolean adopt;
-  gboolean dry_run;       /* diff: the same changes, nothing written, no lock */
-  gboolean starting;      /* nobody schedules on this store yet (`pawl up` before its engine): a due cursor is not waited for */
+  gboolean dry_run;  /* diff: the same changes, nothing written, no lock */
+  gboolean starting; /* nobody schedules on this store yet (`pawl up` before its engine): a due cursor is not waited for */
 } PawlApplyOptions;
 /* One transaction. Changes (PawlChange *) are appended. An equal digest writes nothing. New triggers: id made once per (project, task, name) for ever, cursor = the first occurrence after
  * the greater of the clock and the high-water mark. Removed: as delete. A due and unsettled cursor whose timing changes is waited for up to 2 s before the transaction (while a holder
@@ -26,7 +33,8 @@ gboolean pawl_store_apply(PawlStore *store, const PawlBundle *bundle, const Pawl
 
 /* `reference`: TASK or TASK/TRIGGER in `project`. until_ms 0: until resumed. NOT_FOUND with the nearest name. Pausing what is paused changes until and reason. A paused task's waiting
  * runs do not start (parked `paused`), running ones go on; a paused trigger only stops firing. */
-gboolean pawl_store_pause(PawlStore *store, const char *project, const char *reference, gint64 until_ms, const char *reason, GError **error);
+gboolean pawl_store_pause(
+  PawlStore *store, const char *project, const char *reference, gint64 until_ms, const char *reason, GError **error);
 /* catch_up: missed occurrences are made up by the misfire rule instead of going to the ledger as `paused`. */
 gboolean pawl_store_resume(PawlStore *store, const char *project, const char *reference, gboolean catch_up, GError **error);
 /* TASK (with its triggers) or TASK/TRIGGER: archived; unfinished runs of a deleted task are cancelled; history stays. `ret_cancelled` counts. */

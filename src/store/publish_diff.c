@@ -8,7 +8,9 @@
 #define VALUE_MAX 80 /* characters of a value that are shown */
 
 /* What may hold a secret is named and never shown. */
-static gboolean is_hidden(const char *path) { return g_str_has_prefix(path, "env.") || g_str_equal(path, "env") || g_str_equal(path, "input"); }
+static gboolean is_hidden(const char *path) {
+  return g_str_has_prefix(path, "env.") || g_str_equal(path, "env") || g_str_equal(path, "input");
+}
 
 static char *value_text(const json_t *value) {
   if (value == NULL || json_is_null(value)) return g_strdup("none");
@@ -60,7 +62,9 @@ void pawl_publish_note_pause(PawlPublish *publish, const PawlStoredPause *pause,
   char since[PAWL_INSTANT_TEXT], until[PAWL_INSTANT_TEXT];
   if (pause->at_ms == 0) return;
   PawlChange *note = pawl_publish_change(publish, PAWL_CHANGE_NOTE, "%s", object);
-  g_autofree char *end = pause->until_ms != 0 ? g_strdup_printf("until %s", pawl_instant_text_short(pause->until_ms, until)) : g_strdup("until resumed");
-  pawl_change_line(note, "stays paused %s (since %s%s%s%s%s)", end, pawl_instant_text_short(pause->at_ms, since), pause->by != NULL ? " by " : "",
-    pause->by != NULL ? pause->by : "", pause->reason != NULL ? ": " : "", pause->reason != NULL ? pause->reason : "");
+  g_autofree char *end =
+    pause->until_ms != 0 ? g_strdup_printf("until %s", pawl_instant_text_short(pause->until_ms, until)) : g_strdup("until resumed");
+  pawl_change_line(note, "stays paused %s (since %s%s%s%s%s)", end, pawl_instant_text_short(pause->at_ms, since),
+    pause->by != NULL ? " by " : "", pause->by != NULL ? pause->by : "", pause->reason != NULL ? ": " : "",
+    pause->reason != NULL ? pause->reason : "");
 }

@@ -21,8 +21,8 @@ static gboolean add_pool(PawlPublish *publish, const char *name, const char *own
   g_autofree char *text = g_strdup_printf("%d", slots);
   return pawl_db_exec(store->db, PAWL_SQL_POOL_INSERT, NULL, error,
            PAWL_ROW(pawl_id(&id), pawl_id(&publish->project), pawl_text(name), pawl_text(owner_mark), PAWL_INT(slots))) &&
-    pawl_db_exec(store->db, PAWL_SQL_POOL_GATE_INSERT, NULL, error, PAWL_ROW(pawl_id(&id))) &&
-    pawl_store_act(store, &id, "pool.published", error, "slots", text, NULL);
+         pawl_db_exec(store->db, PAWL_SQL_POOL_GATE_INSERT, NULL, error, PAWL_ROW(pawl_id(&id))) &&
+         pawl_store_act(store, &id, "pool.published", error, "slots", text, NULL);
 }
 
 static gboolean set_pool(
@@ -32,8 +32,8 @@ static gboolean set_pool(
   g_autofree char *text = g_strdup_printf("%d", slots);
   return pawl_db_exec(store->db, PAWL_SQL_POOL_PUBLISH, NULL, error,
            PAWL_ROW(pawl_id(&pool->id), pawl_text(owner_mark), PAWL_INT(slots), pawl_text(state))) &&
-    pawl_db_exec(store->db, PAWL_SQL_POOL_GATE_BUMP, NULL, error, PAWL_ROW(pawl_id(&pool->id))) &&
-    pawl_store_act(store, &pool->id, "pool.published", error, "slots", text, NULL);
+         pawl_db_exec(store->db, PAWL_SQL_POOL_GATE_BUMP, NULL, error, PAWL_ROW(pawl_id(&pool->id))) &&
+         pawl_store_act(store, &pool->id, "pool.published", error, "slots", text, NULL);
 }
 
 static void note_overrides(PawlPublish *publish, const PawlStoredPool *pool, gint slots) {
@@ -53,8 +53,9 @@ static gboolean edit_pool(PawlPublish *publish, const PawlStoredPool *pool, cons
     return pool->owner_mark != NULL || set_pool(publish, pool, mark, spec->slots, pool->state, error);
   }
   if (foreign && !publish->options->adopt) {
-    g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFLICT, "pool '%s' belongs to %s, where it has %d slots and not %d; change it there, or apply with --adopt",
-      pool->name, pool->owner_mark, pool->slots, spec->slots);
+    g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFLICT,
+      "pool '%s' belongs to %s, where it has %d slots and not %d; change it there, or apply with --adopt", pool->name, pool->owner_mark,
+      pool->slots, spec->slots);
     return FALSE;
   }
   PawlChange *change = pawl_publish_change(publish, PAWL_CHANGE_EDIT, "pool %s", spec->name);
@@ -75,7 +76,8 @@ gboolean pawl_publish_pools(PawlPublish *publish, GError **error) {
     }
     PawlChange *change = pawl_publish_change(publish, PAWL_CHANGE_ADD, "pool %s", spec->name);
     pawl_change_line(change, "slots: %d", spec->slots);
-    if (pool == NULL ? !add_pool(publish, spec->name, mark, spec->slots, error) : !set_pool(publish, pool, mark, spec->slots, "active", error))
+    if (pool == NULL ? !add_pool(publish, spec->name, mark, spec->slots, error)
+                     : !set_pool(publish, pool, mark, spec->slots, "active", error))
       return FALSE;
   }
   if (g_hash_table_contains(publish->pools, DEFAULT_POOL) || wanted_pool(publish->bundle, DEFAULT_POOL) != NULL) return TRUE;
@@ -157,8 +159,8 @@ static gboolean remove_pool(PawlPublish *publish, const PawlStoredPool *pool, GE
   if (!unfinished_names(publish, pool, names, error)) return FALSE;
   if (names->len > 0) {
     g_autofree char *who = joined(names);
-    g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFLICT, "pool '%s' is gone from the file but has unfinished runs of %s; wait for them or cancel them first",
-      pool->name, who);
+    g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFLICT,
+      "pool '%s' is gone from the file but has unfinished runs of %s; wait for them or cancel them first", pool->name, who);
     return FALSE;
   }
   pawl_publish_change(publish, PAWL_CHANGE_REMOVE, "pool %s", pool->name);
@@ -178,7 +180,7 @@ gboolean pawl_publish_pools_gone(PawlPublish *publish, GError **error) {
   for (guint i = 0; i < pools->len; i++) {
     const PawlStoredPool *pool = g_ptr_array_index(pools, i);
     if (g_strcmp0(pool->owner_mark, publish->options->owner_mark) != 0 || wanted_pool(publish->bundle, pool->name) != NULL ||
-      g_str_equal(pool->state, "deleted"))
+        g_str_equal(pool->state, "deleted"))
       continue;
     if (!g_str_equal(pool->name, DEFAULT_POOL)) {
       if (!remove_pool(publish, pool, error)) return FALSE;

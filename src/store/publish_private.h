@@ -72,8 +72,8 @@ gboolean pawl_publish_pools_gone(PawlPublish *publish, GError **error);
 gboolean pawl_publish_tasks(PawlPublish *publish, GError **error);
 gboolean pawl_publish_tasks_gone(PawlPublish *publish, GError **error);
 /* `task`: as stored before (NULL: new). `task_id`, `task_revision`: as they are now. `task_changed`: the revision is new. */
-gboolean pawl_publish_triggers(
-  PawlPublish *publish, const PawlTaskDef *def, const PawlStoredTask *task, const PawlId *task_id, gint64 task_revision, gboolean task_changed, GError **error);
+gboolean pawl_publish_triggers(PawlPublish *publish, const PawlTaskDef *def, const PawlStoredTask *task, const PawlId *task_id,
+  gint64 task_revision, gboolean task_changed, GError **error);
 /* Whether the two place their occurrences alike. Jitter and windows count as the header of civil says: a window does, jitter does not. */
 gboolean pawl_timing_same(const PawlTriggerSpec *a, const PawlTriggerSpec *b);
 /* Waits, outside any transaction, for due cursors whose timing is about to change to be settled by the scheduler; at most 2 s. */
@@ -82,6 +82,7 @@ gboolean pawl_publish_wait(PawlStore *store, const PawlBundle *bundle, const Paw
 /* ---- delete.c, inside the caller's transaction ---- */
 gboolean pawl_store_remove_trigger(PawlStore *store, const PawlId *trigger, gint64 now_ms, GError **error);
 gboolean pawl_store_remove_task(PawlStore *store, const PawlId *task, gint64 now_ms, GError **error);
-#define PAWL_CANCEL_AT_ONCE 10000 /* runs of removed tasks that are cancelled in the removing transaction itself; the rest follows in bites */
+#define PAWL_CANCEL_AT_ONCE                                                                                                                \
+  10000 /* runs of removed tasks that are cancelled in the removing transaction itself; the rest follows in bites */
 /* After the commit: what was too much for one transaction. */
 gboolean pawl_store_cancel_rest(PawlStore *store, const PawlId *task, const char *reason, guint *ret_cancelled, GError **error);

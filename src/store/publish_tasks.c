@@ -31,7 +31,8 @@ static gboolean check_owners(PawlPublish *publish, GError **error) {
   }
   if (n == 0) return TRUE;
   if (n > 5) g_string_append_printf(names, " and %u more", n - 5);
-  g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFLICT, "owned by another file: task %s; rename, remove it there, or apply with --adopt", names->str);
+  g_set_error(
+    error, PAWL_ERROR, PAWL_ERROR_CONFLICT, "owned by another file: task %s; rename, remove it there, or apply with --adopt", names->str);
   return FALSE;
 }
 
@@ -46,8 +47,8 @@ static gboolean check_pool(PawlPublish *publish, const PawlTaskDef *def, GError 
     g_ptr_array_add(names, spec->name);
   }
   const char *nearest = pawl_nearest(pool, names);
-  g_set_error(error, PAWL_ERROR, PAWL_ERROR_INVALID, "task '%s': there is no pool '%s'%s%s%s", def->name, pool, nearest != NULL ? "; did you mean '" : "",
-    nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "; declare it under `pools:`");
+  g_set_error(error, PAWL_ERROR, PAWL_ERROR_INVALID, "task '%s': there is no pool '%s'%s%s%s", def->name, pool,
+    nearest != NULL ? "; did you mean '" : "", nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "; declare it under `pools:`");
   return FALSE;
 }
 
@@ -55,8 +56,8 @@ static gboolean check_pins(const PawlTaskDef *def, gint64 revision, GError **err
   for (guint i = 0; i < def->triggers->len; i++) {
     const PawlTriggerDef *trigger = g_ptr_array_index(def->triggers, i);
     if (trigger->spec->task_revision <= revision) continue;
-    g_set_error(error, PAWL_ERROR, PAWL_ERROR_INVALID,
-      "trigger '%s/%s' pins revision %d of its task, whose newest is %" G_GINT64_FORMAT, def->name, trigger->name, trigger->spec->task_revision, revision);
+    g_set_error(error, PAWL_ERROR, PAWL_ERROR_INVALID, "trigger '%s/%s' pins revision %d of its task, whose newest is %" G_GINT64_FORMAT,
+      def->name, trigger->name, trigger->spec->task_revision, revision);
     return FALSE;
   }
   return TRUE;
@@ -76,21 +77,22 @@ static gboolean write_task(PawlPublish *publish, const PawlTaskDef *def, const P
     if (!pawl_db_exec(db, PAWL_SQL_TASK_INSERT, NULL, error,
           PAWL_ROW(id, pawl_id(&publish->project), pawl_text(def->name), pawl_text(mark), digest, PAWL_INT(def->spec->max_active),
             PAWL_INT(plan->serial), now)) ||
-      !pawl_db_exec(db, PAWL_SQL_TASK_GATE_INSERT, NULL, error, PAWL_ROW(id)))
+        !pawl_db_exec(db, PAWL_SQL_TASK_GATE_INSERT, NULL, error, PAWL_ROW(id)))
       return FALSE;
   } else {
     if (!pawl_db_exec(db, PAWL_SQL_TASK_PUBLISH, NULL, error,
           PAWL_ROW(id, pawl_text(mark), PAWL_INT(plan->revision), digest, PAWL_INT(def->spec->max_active), PAWL_INT(plan->serial), now)))
       return FALSE;
     gboolean limits = task->max_active != def->spec->max_active || task->serial != plan->serial;
-    if (limits && (!pawl_db_exec(db, PAWL_SQL_TASK_GATE_BUMP, NULL, error, PAWL_ROW(id)) || !pawl_store_task_release(publish->store, &plan->id, error)))
+    if (limits && (!pawl_db_exec(db, PAWL_SQL_TASK_GATE_BUMP, NULL, error, PAWL_ROW(id)) ||
+                    !pawl_store_task_release(publish->store, &plan->id, error)))
       return FALSE;
   }
   if (!plan->new_revision) return TRUE;
   g_autofree char *text = g_strdup_printf("%" G_GINT64_FORMAT, plan->revision);
   return pawl_db_exec(
            db, PAWL_SQL_TASK_REVISION_INSERT, NULL, error, PAWL_ROW(id, PAWL_INT(plan->revision), digest, pawl_text(def->json), now)) &&
-    pawl_store_act(publish->store, &plan->id, "task.published", error, "revision", text, "file", mark, NULL);
+         pawl_store_act(publish->store, &plan->id, "task.published", error, "revision", text, "file", mark, NULL);
 }
 
 /* Says what happens to the task. FALSE in *ret_write: nothing has to be written. */
@@ -148,12 +150,14 @@ static gint by_name(gconstpointer a, gconstpointer b) {
 gboolean pawl_publish_tasks_gone(PawlPublish *publish, GError **error) {
   if (!publish->options->prune) return TRUE;
   g_autoptr(GHashTable) kept = g_hash_table_new(g_str_hash, g_str_equal);
-  for (guint i = 0; i < publish->bundle->tasks->len; i++) g_hash_table_add(kept, ((PawlTaskDef *)g_ptr_array_index(publish->bundle->tasks, i))->name);
+  for (guint i = 0; i < publish->bundle->tasks->len; i++)
+    g_hash_table_add(kept, ((PawlTaskDef *)g_ptr_array_index(publish->bundle->tasks, i))->name);
   g_autoptr(GPtrArray) tasks = pawl_publish_values(publish->tasks);
   g_ptr_array_sort(tasks, by_name);
   for (guint i = 0; i < tasks->len; i++) {
     const PawlStoredTask *task = g_ptr_array_index(tasks, i);
-    if (task->archived || g_strcmp0(task->owner_mark, publish->options->owner_mark) != 0 || g_hash_table_contains(kept, task->name)) continue;
+    if (task->archived || g_strcmp0(task->owner_mark, publish->options->owner_mark) != 0 || g_hash_table_contains(kept, task->name))
+      continue;
     pawl_publish_change(publish, PAWL_CHANGE_REMOVE, "task %s", task->name);
     for (guint j = 0; j < task->triggers->len; j++) {
       const PawlStoredTrigger *trigger = g_ptr_array_index(task->triggers, j);

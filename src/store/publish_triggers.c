@@ -9,8 +9,8 @@
 
 gboolean pawl_timing_same(const PawlTriggerSpec *a, const PawlTriggerSpec *b) {
   const PawlTiming *x = &a->timing, *y = &b->timing;
-  if (x->kind != y->kind || x->every_ms != y->every_ms || x->offset_ms != y->offset_ms || x->at_ms != y->at_ms || x->from_ms != y->from_ms ||
-    x->until_ms != y->until_ms)
+  if (x->kind != y->kind || x->every_ms != y->every_ms || x->offset_ms != y->offset_ms || x->at_ms != y->at_ms ||
+      x->from_ms != y->from_ms || x->until_ms != y->until_ms)
     return FALSE;
   if (x->kind != PAWL_TIMING_CRON) return TRUE;
   g_autofree char *p = pawl_cron_text(x->cron), *q = pawl_cron_text(y->cron);
@@ -30,13 +30,15 @@ static gint64 revision_of_task(const TriggerJob *job, const PawlTriggerDef *def)
   return def->spec->task_revision != 0 ? def->spec->task_revision : job->task_revision;
 }
 
-static gboolean add_revision(const TriggerJob *job, const PawlTriggerDef *def, const PawlId *id, gint64 revision, gint64 cursor_ms, GError **error) {
+static gboolean add_revision(
+  const TriggerJob *job, const PawlTriggerDef *def, const PawlId *id, gint64 revision, gint64 cursor_ms, GError **error) {
   PawlPublish *publish = job->publish;
   char next[PAWL_INSTANT_TEXT];
   g_autofree char *text = g_strdup_printf("%" G_GINT64_FORMAT, revision);
   return pawl_db_exec(publish->store->db, PAWL_SQL_TRIGGER_REVISION_INSERT, NULL, error,
            PAWL_ROW(pawl_id(id), PAWL_INT(revision), pawl_text(def->digest), pawl_text(def->json), PAWL_INT(publish->now_ms))) &&
-    pawl_store_act(publish->store, id, "trigger.published", error, "revision", text, "next", cursor_ms != 0 ? pawl_instant_text(cursor_ms, next) : NULL, NULL);
+         pawl_store_act(publish->store, id, "trigger.published", error, "revision", text, "next",
+           cursor_ms != 0 ? pawl_instant_text(cursor_ms, next) : NULL, NULL);
 }
 
 static gboolean add_trigger(const TriggerJob *job, const PawlTriggerDef *def, GError **error) {
@@ -51,15 +53,15 @@ static gboolean add_trigger(const TriggerJob *job, const PawlTriggerDef *def, GE
   PawlValue id = pawl_id(&schedule.trigger);
   return pawl_db_exec(db, PAWL_SQL_TRIGGER_INSERT, NULL, error,
            PAWL_ROW(id, pawl_id(&job->task_id), pawl_text(def->name), pawl_text(def->digest), PAWL_INT(publish->now_ms))) &&
-    pawl_db_exec(db, PAWL_SQL_SCHEDULE_INSERT, NULL, error,
-      PAWL_ROW(id, pawl_id(&job->task_id), pawl_id(&publish->project), PAWL_INT(1), PAWL_INT(revision_of_task(job, def)), PAWL_INT(schedule.armed),
-        pawl_int_or_null(schedule.cursor_ms), pawl_int_or_null(schedule.due_at_ms))) &&
-    add_revision(job, def, &schedule.trigger, 1, schedule.cursor_ms, error);
+         pawl_db_exec(db, PAWL_SQL_SCHEDULE_INSERT, NULL, error,
+           PAWL_ROW(id, pawl_id(&job->task_id), pawl_id(&publish->project), PAWL_INT(1), PAWL_INT(revision_of_task(job, def)),
+             PAWL_INT(schedule.armed), pawl_int_or_null(schedule.cursor_ms), pawl_int_or_null(schedule.due_at_ms))) &&
+         add_revision(job, def, &schedule.trigger, 1, schedule.cursor_ms, error);
 }
 
 /* Puts the new spec into the schedule: passes over what the old one leaves unsettled where the cursor moves, keeps the cursor where it need not. */
-static gboolean move_schedule(
-  const TriggerJob *job, const PawlTriggerDef *def, const PawlTriggerSpec *old /* NULL: was deleted */, PawlSchedule *schedule, GError **error) {
+static gboolean move_schedule(const TriggerJob *job, const PawlTriggerDef *def, const PawlTriggerSpec *old /* NULL: was deleted */,
+  PawlSchedule *schedule, GError **error) {
   PawlPublish *publish = job->publish;
   schedule->archived = FALSE;
   schedule->clear_quarantine = TRUE;
@@ -83,9 +85,9 @@ static gboolean write_edit(
   if (!pawl_schedule_read(store, &trigger->id, &schedule, error)) return FALSE;
   schedule.trigger_revision = trigger->revision + 1;
   return move_schedule(job, def, old, &schedule, error) && pawl_schedule_write(store, &schedule, error) &&
-    pawl_db_exec(store->db, PAWL_SQL_TRIGGER_PUBLISH, NULL, error,
-      PAWL_ROW(pawl_id(&trigger->id), PAWL_INT(schedule.trigger_revision), pawl_text(def->digest), PAWL_INT(publish->now_ms))) &&
-    add_revision(job, def, &trigger->id, schedule.trigger_revision, schedule.cursor_ms, error);
+         pawl_db_exec(store->db, PAWL_SQL_TRIGGER_PUBLISH, NULL, error,
+           PAWL_ROW(pawl_id(&trigger->id), PAWL_INT(schedule.trigger_revision), pawl_text(def->digest), PAWL_INT(publish->now_ms))) &&
+         add_revision(job, def, &trigger->id, schedule.trigger_revision, schedule.cursor_ms, error);
 }
 
 static void note_pause(const TriggerJob *job, const PawlStoredTrigger *trigger) {
@@ -132,8 +134,8 @@ static gboolean remove_missing(const TriggerJob *job, GHashTable *kept, GError *
   return TRUE;
 }
 
-gboolean pawl_publish_triggers(
-  PawlPublish *publish, const PawlTaskDef *def, const PawlStoredTask *task, const PawlId *task_id, gint64 task_revision, gboolean task_changed, GError **error) {
+gboolean pawl_publish_triggers(PawlPublish *publish, const PawlTaskDef *def, const PawlStoredTask *task, const PawlId *task_id,
+  gint64 task_revision, gboolean task_changed, GError **error) {
   TriggerJob job = {publish, def, task, *task_id, task_revision, task_changed};
   g_autoptr(GHashTable) kept = g_hash_table_new(g_str_hash, g_str_equal);
   for (guint i = 0; i < def->triggers->len; i++) {

@@ -7,7 +7,10 @@
 #define WAIT_MS (2 * PAWL_SECOND_MS)
 #define LOOK_EVERY_US 10000
 
-typedef struct { PawlId trigger; gint64 cursor_ms; } Unsettled;
+typedef struct {
+  PawlId trigger;
+  gint64 cursor_ms;
+} Unsettled;
 
 static gboolean timing_changes(PawlPublish *publish, const PawlTaskDef *task, const PawlTriggerDef *def, const PawlStoredTrigger *trigger,
   gboolean *ret_changes, GError **error) {
@@ -25,7 +28,8 @@ static gboolean collect_task(PawlPublish *publish, const PawlTaskDef *def, GArra
     const PawlTriggerDef *trigger_def = g_ptr_array_index(def->triggers, i);
     const PawlStoredTrigger *trigger = pawl_stored_trigger(task, trigger_def->name);
     gboolean changes = FALSE;
-    if (trigger == NULL || !trigger->armed || trigger->due_at_ms > publish->now_ms || g_str_equal(trigger->digest, trigger_def->digest)) continue;
+    if (trigger == NULL || !trigger->armed || trigger->due_at_ms > publish->now_ms || g_str_equal(trigger->digest, trigger_def->digest))
+      continue;
     if (!timing_changes(publish, def, trigger_def, trigger, &changes, error)) return FALSE;
     Unsettled row = {trigger->id, trigger->cursor_ms};
     if (changes) g_array_append_val(unsettled, row);

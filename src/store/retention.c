@@ -10,7 +10,11 @@
 
 #define SUBJECTS 200 /* tasks, triggers and pools whose old events are trimmed in one bite */
 
-typedef struct { PawlId run; gint64 finished_at_ms; gboolean scheduled; } OldRun;
+typedef struct {
+  PawlId run;
+  gint64 finished_at_ms;
+  gboolean scheduled;
+} OldRun;
 
 static gboolean read_page(PawlStore *store, gint64 before_ms, guint bite, GArray *page, GError **error) {
   GError *why = NULL;
@@ -30,7 +34,7 @@ static gboolean read_page(PawlStore *store, gint64 before_ms, guint bite, GArray
 
 static gboolean drop_output(PawlStore *store, const PawlId *run, GError **error) {
   return pawl_db_exec(store->db, PAWL_SQL_RETENTION_OUTPUT, NULL, error, PAWL_ROW(pawl_id(run))) &&
-    pawl_db_exec(store->db, PAWL_SQL_RETENTION_OUTPUT_UNTIL, NULL, error, PAWL_ROW(pawl_id(run)));
+         pawl_db_exec(store->db, PAWL_SQL_RETENTION_OUTPUT_UNTIL, NULL, error, PAWL_ROW(pawl_id(run)));
 }
 
 static gboolean drop_run(PawlStore *store, const PawlId *run, gint64 before_ms, gboolean *ret_dropped, GError **error) {
@@ -39,7 +43,7 @@ static gboolean drop_run(PawlStore *store, const PawlId *run, gint64 before_ms, 
   *ret_dropped = changed > 0;
   if (changed == 0) return TRUE;
   return pawl_db_exec(store->db, PAWL_SQL_RETENTION_ATTEMPTS, NULL, error, PAWL_ROW(pawl_id(run))) &&
-    pawl_db_exec(store->db, PAWL_SQL_RETENTION_EVENTS, NULL, error, PAWL_ROW(pawl_id(run))) && drop_output(store, run, error);
+         pawl_db_exec(store->db, PAWL_SQL_RETENTION_EVENTS, NULL, error, PAWL_ROW(pawl_id(run))) && drop_output(store, run, error);
 }
 
 static gboolean drop_runs(PawlStore *store, gint64 before_ms, guint bite, gboolean *ret_more, GError **error) {
@@ -72,7 +76,8 @@ static gboolean drop_stale_output(PawlStore *store, guint bite, gboolean *ret_mo
 static gboolean drop_ledger(PawlStore *store, gint64 before_ms, guint bite, gboolean *ret_more, GError **error) {
   gint64 count, up_to_ms;
   {
-    g_autoptr(PawlRows) rows = pawl_db_query(store->db, PAWL_SQL_RETENTION_LEDGER_PAGE, error, PAWL_ROW(PAWL_INT(before_ms), PAWL_INT(bite)));
+    g_autoptr(PawlRows) rows =
+      pawl_db_query(store->db, PAWL_SQL_RETENTION_LEDGER_PAGE, error, PAWL_ROW(PAWL_INT(before_ms), PAWL_INT(bite)));
     if (rows == NULL || !pawl_rows_next(rows, error)) return FALSE;
     count = pawl_rows_int(rows, 0);
     up_to_ms = pawl_rows_int(rows, 1);
@@ -83,7 +88,8 @@ static gboolean drop_ledger(PawlStore *store, gint64 before_ms, guint bite, gboo
 
 static gboolean drop_facts(PawlStore *store, gint64 before_ms, gboolean *ret_more, GError **error) {
   g_autoptr(GArray) subjects = g_array_new(FALSE, FALSE, sizeof(PawlId));
-  if (!pawl_store_ids(store, PAWL_SQL_RETENTION_SUBJECTS, subjects, error, PAWL_ROW(pawl_id(&store->retention_subject), PAWL_INT(SUBJECTS))))
+  if (!pawl_store_ids(
+        store, PAWL_SQL_RETENTION_SUBJECTS, subjects, error, PAWL_ROW(pawl_id(&store->retention_subject), PAWL_INT(SUBJECTS))))
     return FALSE;
   for (guint i = 0; i < subjects->len; i++) {
     const PawlId *subject = &g_array_index(subjects, PawlId, i);
@@ -104,8 +110,8 @@ gboolean pawl_store_retention(PawlStore *store, gint64 history_ms, guint bite, g
   gboolean ok = pawl_store_now(store, &now_ms, error);
   gint64 before_ms = now_ms - history_ms;
   ok = ok && drop_runs(store, before_ms, bite, &runs, error) && drop_stale_output(store, bite, &output, error) &&
-    drop_ledger(store, before_ms, bite, &ledger, error) && drop_facts(store, before_ms, &facts, error) &&
-    pawl_db_exec(store->db, PAWL_SQL_RETENTION_WORKERS, NULL, error, PAWL_ROW(PAWL_INT(before_ms)));
+       drop_ledger(store, before_ms, bite, &ledger, error) && drop_facts(store, before_ms, &facts, error) &&
+       pawl_db_exec(store->db, PAWL_SQL_RETENTION_WORKERS, NULL, error, PAWL_ROW(PAWL_INT(before_ms)));
   if (!ok) pawl_db_rollback(store->db);
   if (!ok || !pawl_db_commit(store->db, error)) {
     store->retention_run = run;

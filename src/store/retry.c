@@ -26,11 +26,16 @@ static gboolean read_old(PawlStore *store, const PawlId *run, Retry *retry, GErr
     return FALSE;
   }
   if (!g_str_equal(pawl_rows_text(rows, 2), "active")) {
-    g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFLICT, "task '%s' was deleted; apply it again before its runs are retried", pawl_rows_text(rows, 8));
+    g_set_error(
+      error, PAWL_ERROR, PAWL_ERROR_CONFLICT, "task '%s' was deleted; apply it again before its runs are retried", pawl_rows_text(rows, 8));
     return FALSE;
   }
-  retry->run = (PawlNewRun){.project = pawl_rows_id(rows, 0), .task = pawl_rows_id(rows, 1), .task_revision = pawl_rows_int(rows, 3),
-    .trigger_revision = pawl_rows_int(rows, 5), .nominal_at_ms = pawl_rows_int(rows, 6), .origin = "retry"};
+  retry->run = (PawlNewRun){.project = pawl_rows_id(rows, 0),
+    .task = pawl_rows_id(rows, 1),
+    .task_revision = pawl_rows_int(rows, 3),
+    .trigger_revision = pawl_rows_int(rows, 5),
+    .nominal_at_ms = pawl_rows_int(rows, 6),
+    .origin = "retry"};
   retry->trigger = pawl_rows_id(rows, 4);
   if (!pawl_rows_is_null(rows, 4)) {
     retry->run.trigger = &retry->trigger;

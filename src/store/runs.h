@@ -15,7 +15,8 @@ typedef struct {
 gboolean pawl_store_enqueue(PawlStore *store, const PawlEnqueue *request, PawlId *ret_run, GError **error);
 /* An intent for each unfinished run named: a run, or all unfinished runs of a task. What waits ends at once in this call; what runs is stopped by its worker. CONFLICT when the run has ended. */
 gboolean pawl_store_cancel_run(PawlStore *store, const PawlId *run, const char *reason, GError **error);
-gboolean pawl_store_cancel_task(PawlStore *store, const char *project, const char *task, const char *reason, guint *ret_cancelled, GError **error);
+gboolean pawl_store_cancel_task(
+  PawlStore *store, const char *project, const char *task, const char *reason, guint *ret_cancelled, GError **error);
 /* A new run (origin retry, retry_of) of a finished one, with the same input and its task's newest revision. CONFLICT while it is unfinished. */
 gboolean pawl_store_retry(PawlStore *store, const PawlId *run, PawlId *ret_run, GError **error);
 
@@ -34,21 +35,36 @@ PawlRunRow *pawl_store_run(PawlStore *store, const PawlId *run, GError **error);
 
 typedef struct {
   const char *project, *task, *trigger, *origin; /* NULL: any */
-  const PawlRunState *states; gsize n_states;     /* 0: any */
-  gint64 since_ms;                                /* 0: any; by queued_at_ms */
-  gint64 limit;                                   /* newest first */
+  const PawlRunState *states;
+  gsize n_states;  /* 0: any */
+  gint64 since_ms; /* 0: any; by queued_at_ms */
+  gint64 limit;    /* newest first */
 } PawlRunFilter;
 /* PawlRunRow * appended, newest (by id) first. NOT_FOUND for a task or trigger that never was. */
 gboolean pawl_store_runs(PawlStore *store, const PawlRunFilter *filter, GPtrArray *rows, GError **error);
 
-typedef struct { gint attempt; char *state, *reason; gint exit_code, signal; gint64 started_at_ms, finished_at_ms, output_bytes, omitted_bytes, cpu_ms, max_rss_kib; } PawlAttemptRow;
-typedef struct { gint64 seq, at_ms; char *kind, *data; gint attempt, machine_row; } PawlEventRow;
+typedef struct {
+  gint attempt;
+  char *state, *reason;
+  gint exit_code, signal;
+  gint64 started_at_ms, finished_at_ms, output_bytes, omitted_bytes, cpu_ms, max_rss_kib;
+} PawlAttemptRow;
+typedef struct {
+  gint64 seq, at_ms;
+  char *kind, *data;
+  gint attempt, machine_row;
+} PawlEventRow;
 void pawl_attempt_row_free(PawlAttemptRow *row);
 void pawl_event_row_free(PawlEventRow *row);
 gboolean pawl_store_attempts(PawlStore *store, const PawlId *run, GPtrArray *rows, GError **error);
 gboolean pawl_store_events(PawlStore *store, const PawlId *subject, gint64 after_seq, GPtrArray *rows, GError **error);
 
-typedef struct { gint attempt; gint64 seq, at_ms; gint stream; GBytes *bytes; } PawlOutputPart;
+typedef struct {
+  gint attempt;
+  gint64 seq, at_ms;
+  gint stream;
+  GBytes *bytes;
+} PawlOutputPart;
 void pawl_output_part_free(PawlOutputPart *part);
 /* Parts after (attempt, seq), at most 1 MiB a call. */
 gboolean pawl_store_output(PawlStore *store, const PawlId *run, gint after_attempt, gint64 after_seq, GPtrArray *parts, GError **error);
@@ -63,35 +79,48 @@ typedef struct {
   PawlId id;
   char *project, *name, *state /* active, paused, archived */, *reason, *paused_by, *json, *digest, *owner_mark;
   gint64 revision, paused_at_ms, pause_until_at_ms, next_fire_at_ms;
-  gint waiting, running;       /* unfinished runs */
-  char *last_state;            /* of its newest finished run; NULL */
+  gint waiting, running; /* unfinished runs */
+  char *last_state;      /* of its newest finished run; NULL */
   gint64 last_finished_at_ms, last_duration_ms, usual_duration_ms /* median of the last 20 successes; 0: unknown */, running_since_ms;
-  GPtrArray *triggers;         /* PawlTriggerRow * */
+  GPtrArray *triggers; /* PawlTriggerRow * */
 } PawlTaskRow;
 void pawl_task_row_free(PawlTaskRow *row);
 /* task NULL: all active ones of the project (NULL: of all projects), by name. */
 gboolean pawl_store_tasks(PawlStore *store, const char *project, const char *task, GPtrArray *rows, GError **error);
 
-typedef struct { char *project, *name, *state; gint slots, slots_file, used, waiting; gboolean overridden; } PawlPoolRow;
+typedef struct {
+  char *project, *name, *state;
+  gint slots, slots_file, used, waiting;
+  gboolean overridden;
+} PawlPoolRow;
 void pawl_pool_row_free(PawlPoolRow *row);
 gboolean pawl_store_pools(PawlStore *store, GPtrArray *rows, GError **error);
 
 /* ---- status ---- */
-typedef struct { gint64 at_ms; char *task, *trigger; } PawlComing;
+typedef struct {
+  gint64 at_ms;
+  char *task, *trigger;
+} PawlComing;
 typedef struct {
   gint64 now_ms, tasks, triggers, paused, quarantined, running, waiting, parked, manual;
-  gint64 succeeded_day, failed_day;  /* runs that ended within the last 24 h */
-  gint64 oldest_due_ms;              /* how long the oldest due trigger waits; 0: none late */
+  gint64 succeeded_day, failed_day; /* runs that ended within the last 24 h */
+  gint64 oldest_due_ms;             /* how long the oldest due trigger waits; 0: none late */
   gint64 oldest_waiting_ms;
-  GPtrArray *failed;   /* PawlRunRow *, newest bad ends, at most 5 */
+  GPtrArray *failed;       /* PawlRunRow *, newest bad ends, at most 5 */
   GPtrArray *running_rows; /* PawlRunRow *, at most 10 */
-  GPtrArray *coming;   /* PawlComing *, at most 5 */
+  GPtrArray *coming;       /* PawlComing *, at most 5 */
 } PawlStatus;
 void pawl_status_free(PawlStatus *status);
 PawlStatus *pawl_store_status(PawlStore *store, GError **error);
 
 /* ---- explanations: JSON for --json, from which the CLI writes its sentences ---- */
-typedef struct { gint64 from_ms, to_ms, count; gboolean exact; char *outcome, *reason; PawlId run; char *run_state; } PawlOccurrence;
+typedef struct {
+  gint64 from_ms, to_ms, count;
+  gboolean exact;
+  char *outcome, *reason;
+  PawlId run;
+  char *run_state;
+} PawlOccurrence;
 void pawl_occurrence_free(PawlOccurrence *occurrence);
 /* The newest `limit` occurrences or ranges of a trigger with what became of them, newest first: admitted ones (outcome "admitted", run, run_state) and ledger ranges. */
 gboolean pawl_store_occurrences(PawlStore *store, const PawlId *trigger, guint limit, GPtrArray *rows, GError **error);
@@ -102,7 +131,12 @@ gboolean pawl_store_explain_run(PawlStore *store, const PawlId *run, GPtrArray *
 /* One small bite: history of runs that ended before now - history_ms, output that is past its keep, ledger rows and events of that age, at most `bite` runs. `ret_more`: there is
  * more to do. Raises the horizon. */
 gboolean pawl_store_retention(PawlStore *store, gint64 history_ms, guint bite, gboolean *ret_more, GError **error);
-typedef struct { char *name; gboolean ok; char *text; char *fix; } PawlCheck;
+typedef struct {
+  char *name;
+  gboolean ok;
+  char *text;
+  char *fix;
+} PawlCheck;
 void pawl_check_free(PawlCheck *check);
 /* doctor: integrity, schema, drift, G1 and G2 counted from history, pools never over. PawlCheck * appended. */
 gboolean pawl_store_doctor(PawlStore *store, GPtrArray *checks, GError **error);

@@ -10,6 +10,9 @@ PawlId pawl_id_floor(gint64 at_ms);
 /* NULL without error: there is no such run (any more). */
 PawlRunRow *pawl_store_run_or_none(PawlStore *store, const PawlId *run, GError **error);
 
-typedef struct { PawlId run, trigger; gboolean scheduled; } PawlRunKey;
+typedef struct {
+  PawlId run, trigger;
+  gboolean scheduled;
+} PawlRunKey;
 /* A page of a task's runs (task NULL: of all) below `before`, newest first, into `keys` (PawlRunKey), which is emptied first. */
 gboolean pawl_store_run_page(PawlStore *store, const PawlId *task, const PawlId *before, guint limit, GArray *keys, GError **error);

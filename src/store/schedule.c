@@ -56,19 +56,21 @@ PawlTriggerSpec *pawl_schedule_spec(PawlStore *store, const PawlId *trigger, gin
   g_autoptr(PawlRows) rows = pawl_db_query(store->db, PAWL_SQL_SPEC_TRIGGER, error, PAWL_ROW(pawl_id(trigger), PAWL_INT(revision)));
   if (rows == NULL) return NULL;
   if (pawl_rows_next(rows, &why))
-    return pawl_trigger_spec_from_stored(pawl_rows_text(rows, 0), pawl_rows_text(rows, 1), pawl_rows_text(rows, 2), pawl_rows_text(rows, 3), error);
+    return pawl_trigger_spec_from_stored(
+      pawl_rows_text(rows, 0), pawl_rows_text(rows, 1), pawl_rows_text(rows, 2), pawl_rows_text(rows, 3), error);
   if (why == NULL) why = g_error_new(PAWL_ERROR, PAWL_ERROR_INTERNAL, "a trigger's revision %" G_GINT64_FORMAT " is missing", revision);
   g_propagate_error(error, why);
   return NULL;
 }
 
-gboolean pawl_schedule_pass_over(
-  PawlStore *store, PawlSchedule *schedule, const PawlTriggerSpec *spec, gint64 until_ms, const char *otherwise, const char *reason, GError **error) {
+gboolean pawl_schedule_pass_over(PawlStore *store, PawlSchedule *schedule, const PawlTriggerSpec *spec, gint64 until_ms,
+  const char *otherwise, const char *reason, GError **error) {
   PawlSpan span;
   if (schedule->cursor_ms == 0 || !pawl_span(&spec->timing, schedule->cursor_ms, until_ms, &span)) return TRUE;
   gboolean paused = schedule->paused_at_ms != 0 || schedule->task_paused;
   const char *outcome = paused ? "paused" : !spec->enabled ? "disabled" : schedule->quarantined ? "quarantined" : otherwise;
-  if (!pawl_store_ledger_add(store, &schedule->trigger, schedule->last_admitted_ms, outcome, span.from_ms, span.to_ms, span.count, span.exact, reason, error))
+  if (!pawl_store_ledger_add(
+        store, &schedule->trigger, schedule->last_admitted_ms, outcome, span.from_ms, span.to_ms, span.count, span.exact, reason, error))
     return FALSE;
   schedule->last_scheduled_ms = MAX(schedule->last_scheduled_ms, span.to_ms);
   schedule->cursor_ms = schedule->due_at_ms = schedule->first_claimed_ms = schedule->made_up = 0;
@@ -85,17 +87,17 @@ void pawl_schedule_aim(PawlSchedule *schedule, const PawlTriggerSpec *spec, gint
 
 void pawl_schedule_arm(PawlSchedule *schedule, const PawlTriggerSpec *spec) {
   schedule->armed = schedule->cursor_ms != 0 && spec->enabled && spec->timing.kind != PAWL_TIMING_REBOOT && !schedule->archived &&
-    schedule->paused_at_ms == 0 && !schedule->task_paused && (!schedule->quarantined || schedule->clear_quarantine);
+                    schedule->paused_at_ms == 0 && !schedule->task_paused && (!schedule->quarantined || schedule->clear_quarantine);
 }
 
 gboolean pawl_schedule_write(PawlStore *store, const PawlSchedule *schedule, GError **error) {
   gint64 changed = 0;
   if (!pawl_db_exec(store->db, PAWL_SQL_SCHEDULE_SET, &changed, error,
-        PAWL_ROW(pawl_id(&schedule->trigger), PAWL_INT(schedule->state_version), PAWL_INT(schedule->trigger_revision), PAWL_INT(schedule->task_revision),
-          PAWL_INT(schedule->armed), pawl_int_or_null(schedule->cursor_ms), pawl_int_or_null(schedule->due_at_ms), PAWL_INT(schedule->last_scheduled_ms),
-          pawl_int_or_null(schedule->first_claimed_ms), PAWL_INT(schedule->made_up), pawl_int_or_null(schedule->paused_at_ms),
-          pawl_int_or_null(schedule->pause_until_ms), pawl_text(schedule->pause_reason), pawl_text(schedule->paused_by),
-          PAWL_INT(schedule->clear_quarantine))))
+        PAWL_ROW(pawl_id(&schedule->trigger), PAWL_INT(schedule->state_version), PAWL_INT(schedule->trigger_revision),
+          PAWL_INT(schedule->task_revision), PAWL_INT(schedule->armed), pawl_int_or_null(schedule->cursor_ms),
+          pawl_int_or_null(schedule->due_at_ms), PAWL_INT(schedule->last_scheduled_ms), pawl_int_or_null(schedule->first_claimed_ms),
+          PAWL_INT(schedule->made_up), pawl_int_or_null(schedule->paused_at_ms), pawl_int_or_null(schedule->pause_until_ms),
+          pawl_text(schedule->pause_reason), pawl_text(schedule->paused_by), PAWL_INT(schedule->clear_quarantine))))
     return FALSE;
   if (changed == 1) return TRUE;
   g_set_error_literal(error, PAWL_ERROR, PAWL_ERROR_RACED, "the trigger changed meanwhile; look again");

@@ -50,8 +50,8 @@ static gboolean read_counts(PawlStore *store, PawlStatus *status, GError **error
 
 static gboolean failed_ids(PawlStore *store, GArray *ids, GError **error) {
   GError *why = NULL;
-  g_autoptr(PawlRows) rows = pawl_db_query(
-    store->db, PAWL_SQL_RUNS_BAD_BEFORE, error, PAWL_ROW(PAWL_INT(G_MAXINT64), pawl_id(&PAWL_ID_TOP), PAWL_INT(FAILED_LOOK)));
+  g_autoptr(PawlRows) rows =
+    pawl_db_query(store->db, PAWL_SQL_RUNS_BAD_BEFORE, error, PAWL_ROW(PAWL_INT(G_MAXINT64), pawl_id(&PAWL_ID_TOP), PAWL_INT(FAILED_LOOK)));
   if (rows == NULL) return FALSE;
   while (ids->len < SHOWN_FAILED && pawl_rows_next(rows, &why)) {
     PawlId id = pawl_rows_id(rows, 0);
@@ -91,8 +91,8 @@ static gboolean read_all(PawlStore *store, PawlStatus *status, GError **error) {
   g_autoptr(GArray) failed = g_array_new(FALSE, FALSE, sizeof(PawlId));
   g_autoptr(GArray) running = g_array_new(FALSE, FALSE, sizeof(PawlId));
   return read_counts(store, status, error) && failed_ids(store, failed, error) && add_rows(store, failed, status->failed, error) &&
-    pawl_store_ids(store, PAWL_SQL_STATUS_RUNNING, running, error, PAWL_ROW(PAWL_INT(SHOWN_RUNNING))) &&
-    add_rows(store, running, status->running_rows, error) && read_coming(store, status, error);
+         pawl_store_ids(store, PAWL_SQL_STATUS_RUNNING, running, error, PAWL_ROW(PAWL_INT(SHOWN_RUNNING))) &&
+         add_rows(store, running, status->running_rows, error) && read_coming(store, status, error);
 }
 
 PawlStatus *pawl_store_status(PawlStore *store, GError **error) {

@@ -22,7 +22,9 @@ PawlStore *pawl_store_open(const PawlStoreOptions *options, GError **error) {
   gsize n = 0;
   gint version = 0;
   const PawlMigration *list = pawl_db_migrations(db, &n);
-  PawlMigrateHow migrate = options->mode == PAWL_DB_READ_ONLY ? PAWL_MIGRATE_NEVER : options->create ? PAWL_MIGRATE_CREATE : PAWL_MIGRATE_UPGRADE;
+  PawlMigrateHow migrate = options->mode == PAWL_DB_READ_ONLY ? PAWL_MIGRATE_NEVER
+                           : options->create                  ? PAWL_MIGRATE_CREATE
+                                                              : PAWL_MIGRATE_UPGRADE;
   if (!pawl_store_migrate(db, list, n, migrate, &version, &why)) {
     g_propagate_error(error, with_advice(why));
     pawl_db_close(db);

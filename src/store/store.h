@@ -16,9 +16,9 @@ typedef struct PawlStore PawlStore;
 typedef struct {
   const char *url;
   PawlDbMode mode;
-  gboolean create;     /* make it and migrate it */
-  const char *actor;   /* who acts, for paused_by, requested_by and events: "root@host" */
-  gint64 cache_kib;    /* 0: the default of db */
+  gboolean create;   /* make it and migrate it */
+  const char *actor; /* who acts, for paused_by, requested_by and events: "root@host" */
+  gint64 cache_kib;  /* 0: the default of db */
 } PawlStoreOptions;
 
 /* Opens, and migrates a schema that is older (READ_WRITE only). CONFIG: the schema is newer than this program, or its checksums differ (both say what to do). NOT_FOUND: no
@@ -36,4 +36,5 @@ char *pawl_store_meta_get(PawlStore *store, const char *key, GError **error);
 gboolean pawl_store_meta_set(PawlStore *store, const char *key, const char *value, GError **error);
 
 /* Appends an event to a run or a trigger, inside the caller's transaction. `data`: JSON text or NULL; `machine_row` 0: none. */
-gboolean pawl_store_event(PawlStore *store, const PawlId *subject, const char *kind, gint attempt, gint machine_row, const char *data, GError **error);
+gboolean pawl_store_event(
+  PawlStore *store, const PawlId *subject, const char *kind, gint attempt, gint machine_row, const char *data, GError **error);

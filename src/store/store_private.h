@@ -11,7 +11,7 @@ struct PawlStore {
   PawlSpecCache *specs; /* made at first use; pawl_spec_cache_free() at close */
   gint schema_version;
   PawlId retention_run, retention_subject; /* retention.c: how far its walks have come */
-  guint pool_turn; /* pull.c: which pool is looked at first */
+  guint pool_turn;                         /* pull.c: which pool is looked at first */
 };
 void pawl_spec_cache_free(PawlSpecCache *cache);
 
@@ -37,10 +37,10 @@ typedef struct {
   PawlId id;
   PawlId project, task, pool;
   gint64 task_revision;
-  const PawlId *trigger; /* NULL: none */
+  const PawlId *trigger;   /* NULL: none */
   gint64 trigger_revision; /* 0: none */
   const char *origin;
-  gint64 nominal_at_ms;  /* 0: none */
+  gint64 nominal_at_ms; /* 0: none */
   gint64 queued_at_ms;
   gint64 start_at_ms;    /* 0 or past: ready at once; else parked `start_at` */
   gint64 start_by_at_ms; /* 0: none. start_within counted from the nominal (or queued, or start_at) time */
@@ -60,9 +60,11 @@ gboolean pawl_store_resume_expired(PawlStore *store, GError **error);
 
 /* ---- finish.c ---- */
 /* Ends an attempt that waits in ready or parked (cancelled, too late): history row, events, hot row and cancel intent gone, room given back. `ret_found` FALSE: it waits nowhere. */
-gboolean pawl_store_end_waiting(PawlStore *store, const PawlId *run, PawlMachineEvent event, const char *reason, gboolean *ret_found, GError **error);
+gboolean pawl_store_end_waiting(
+  PawlStore *store, const PawlId *run, PawlMachineEvent event, const char *reason, gboolean *ret_found, GError **error);
 /* The end of a started attempt by somebody who proved its worker dead: LOSE under the fence (attempt, lease version), then the retry rule. A transaction of its own. */
-gboolean pawl_store_finish_lost(PawlStore *store, const PawlId *run, gint attempt, gint64 lease_version, const char *reason, GError **error);
+gboolean pawl_store_finish_lost(
+  PawlStore *store, const PawlId *run, gint attempt, gint64 lease_version, const char *reason, GError **error);
 /* Something a limit of the task counts went away, or its limits changed: moves as many of its parked rows (limit, overlap) back to ready as there is room for, at most 256. */
 gboolean pawl_store_task_release(PawlStore *store, const PawlId *task, GError **error);
 
@@ -80,7 +82,8 @@ void pawl_ref_clear(PawlRef *ref);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(PawlRef, pawl_ref_clear)
 /* `project` NULL: "default". `reference`: TASK or TASK/TRIGGER. NOT_FOUND with the nearest name; what is archived is found only with `archived_too`. `ret` must be
  * cleared even on failure. */
-gboolean pawl_store_lookup(PawlStore *store, const char *project, const char *reference, gboolean archived_too, PawlRef *ret, GError **error);
+gboolean pawl_store_lookup(
+  PawlStore *store, const char *project, const char *reference, gboolean archived_too, PawlRef *ret, GError **error);
 gboolean pawl_store_lookup_project(PawlStore *store, const char *project, PawlId *ret_project, GError **error);
 /* Sets NOT_FOUND with the nearest of the names that the statement lists; always FALSE. */
 gboolean pawl_store_not_found(
@@ -90,14 +93,18 @@ const char *pawl_nearest(const char *name, const GPtrArray *names);
 
 /* ---- span.c: how many occurrences lie in a stretch of time ---- */
 #define PAWL_SPAN_WALK_MAX 20000 /* counted exactly up to here; beyond, the count is a lower bound (`every` is always exact) */
-typedef struct { gint64 from_ms, to_ms, count; gboolean exact; } PawlSpan;
+typedef struct {
+  gint64 from_ms, to_ms, count;
+  gboolean exact;
+} PawlSpan;
 /* The occurrences of `timing` from `cursor_ms` (which counts, whatever the timing says) up to and including `until_ms`. FALSE: none, cursor_ms lies after it. */
 gboolean pawl_span(const PawlTiming *timing, gint64 cursor_ms, gint64 until_ms, PawlSpan *ret_span);
 
 /* ---- schedule.c: the one way in which people's acts move a schedule ---- */
 typedef struct {
   PawlId trigger, task, project;
-  gint64 trigger_revision, task_revision, cursor_ms /* 0: none */, due_at_ms, last_scheduled_ms, last_admitted_ms, first_claimed_ms, made_up, state_version;
+  gint64 trigger_revision, task_revision, cursor_ms /* 0: none */, due_at_ms, last_scheduled_ms, last_admitted_ms, first_claimed_ms,
+    made_up, state_version;
   gint64 paused_at_ms, pause_until_ms; /* of the trigger itself; 0: not paused, until resumed */
   char *pause_reason, *paused_by;
   gboolean armed, quarantined, task_paused, archived /* it or its task */;
@@ -111,8 +118,8 @@ gboolean pawl_schedule_read(PawlStore *store, const PawlId *trigger, PawlSchedul
 PawlTriggerSpec *pawl_schedule_spec(PawlStore *store, const PawlId *trigger, gint64 revision, GError **error);
 /* Puts what is unsettled up to `until_ms` (inclusive) into the ledger, raises the high-water mark over it, and takes the cursor away. Nothing when the cursor lies
  * later. `spec`: by which the cursor was computed; the outcome is `paused`, `disabled` or `quarantined` where that is why it did not run, else `otherwise`. */
-gboolean pawl_schedule_pass_over(
-  PawlStore *store, PawlSchedule *schedule, const PawlTriggerSpec *spec, gint64 until_ms, const char *otherwise, const char *reason, GError **error);
+gboolean pawl_schedule_pass_over(PawlStore *store, PawlSchedule *schedule, const PawlTriggerSpec *spec, gint64 until_ms,
+  const char *otherwise, const char *reason, GError **error);
 /* Sets the cursor to the first occurrence after the greater of `after_ms` and the high-water mark, or none. */
 void pawl_schedule_aim(PawlSchedule *schedule, const PawlTriggerSpec *spec, gint64 after_ms);
 /* Sets `armed` from all that has a say: cursor, spec, pauses, quarantine, archived. */
@@ -129,4 +136,5 @@ gboolean pawl_store_resume_task(PawlStore *store, const PawlId *task, gint64 unt
 
 /* ---- cancel.c ---- */
 /* Inside the caller's transaction: cancels up to `limit` unfinished runs of a task that have no intent yet; waiting ones end, the others get an intent. `ret_more`: there are others. */
-gboolean pawl_store_cancel_some(PawlStore *store, const PawlId *task, const char *reason, guint limit, guint *ret_cancelled, gboolean *ret_more, GError **error);
+gboolean pawl_store_cancel_some(
+  PawlStore *store, const PawlId *task, const char *reason, guint limit, guint *ret_cancelled, gboolean *ret_more, GError **error);

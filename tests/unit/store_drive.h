@@ -44,7 +44,11 @@ static inline void drive_start(PawlStore *store, const PawlGrant *grant) {
 
 static inline PawlRunState drive_finish(PawlStore *store, const PawlGrant *grant, PawlMachineEvent event, gint exit_code) {
   g_autoptr(GError) error = NULL;
-  PawlFinish finish = {.run = grant->run, .token = grant->token, .attempt = grant->attempt, .lease_version = grant->lease_version, .event = event,
+  PawlFinish finish = {.run = grant->run,
+    .token = grant->token,
+    .attempt = grant->attempt,
+    .lease_version = grant->lease_version,
+    .event = event,
     .exit_code = exit_code};
   pawl_store_finish(store, &finish, 1, &error);
   g_assert_no_error(error);

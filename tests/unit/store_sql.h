@@ -68,7 +68,7 @@ static inline char *changes_text(const GPtrArray *changes) {
   for (guint i = 0; i < changes->len; i++) {
     const PawlChange *change = g_ptr_array_index(changes, i);
     if (change->kind == PAWL_CHANGE_SAME) continue;
-    g_string_append_printf(text, "%s%c %s", text->len > 0 ? "; " : "", "+~-=!"[change->kind], change->object);
+    g_string_append_printf(text, "%s%c %s", text->len > 0 ? "; " : "", "+~-=!"[change->kind], change -> object);
     for (guint j = 0; j < change->lines->len; j++)
       g_string_append_printf(text, "%s%s%s", j == 0 ? " [" : ", ", (char *)change->lines->pdata[j], j + 1 == change->lines->len ? "]" : "");
   }

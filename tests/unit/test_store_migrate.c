@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a store comes into being and grows; what is refused. */
-#include "store_sql.h"
 #include "store/store_private.h"
+#include "store_sql.h"
 
 #include <sys/wait.h>
 #include <unistd.h>

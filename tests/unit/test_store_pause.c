@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pause and resume: nothing fires, nothing is lost from the account, waiting runs wait. */
 #include "base/clock.h"
-#include "store_drive.h"
 #include "store/schedules.h"
 #include "store/store_private.h"
+#include "store_drive.h"
 
 #define YAML "tasks: {a: {noop: {}, triggers: {t: {every: 1m}, u: {every: 1m}}}}"
 #define BACK "UPDATE trigger_schedules SET next_fire_at_ms = next_fire_at_ms - 600000, due_at_ms = due_at_ms - 600000"
 /* One range that begins at the old cursor, counts each minute, and ends with the last minute before it was recorded. */
-#define RANGES                                                                                                                             \
-  "SELECT g.name, l.outcome, l.reason, l.count = (l.to_at_ms - l.from_at_ms) / 60000 + 1, l.to_at_ms BETWEEN l.recorded_at_ms - 61000 AND l.recorded_at_ms "  \
+#define RANGES                                                                                                                                               \
+  "SELECT g.name, l.outcome, l.reason, l.count = (l.to_at_ms - l.from_at_ms) / 60000 + 1, l.to_at_ms BETWEEN l.recorded_at_ms - 61000 AND l.recorded_at_ms " \
   "FROM ledger l JOIN triggers g ON g.id = l.trigger_id ORDER BY 1"
-#define ARMED "SELECT g.name, s.armed, s.next_fire_at_ms > s.updated_at_ms FROM trigger_schedules s JOIN triggers g ON g.id = s.trigger_id ORDER BY 1"
+#define ARMED                                                                                                                              \
+  "SELECT g.name, s.armed, s.next_fire_at_ms > s.updated_at_ms FROM trigger_schedules s JOIN triggers g ON g.id = s.trigger_id ORDER BY 1"
 
 static void test_trigger(void) {
   PawlStore *store = fixture_store();
@@ -21,7 +22,8 @@ static void test_trigger(void) {
   g_assert_true(pawl_store_pause(store, NULL, "a/t", 0, "why not", NULL));
   g_assert_cmpint(peek_int("SELECT sum(state_version) FROM trigger_schedules"), ==, versions + 1);
   assert_peek("t|0|1 u|1|1", ARMED);
-  assert_peek("why not|tester|-", "SELECT pause_reason, paused_by, pause_until_at_ms FROM trigger_schedules WHERE paused_at_ms IS NOT NULL");
+  assert_peek(
+    "why not|tester|-", "SELECT pause_reason, paused_by, pause_until_at_ms FROM trigger_schedules WHERE paused_at_ms IS NOT NULL");
   gint64 since = peek_int("SELECT paused_at_ms FROM trigger_schedules WHERE armed = 0");
   g_assert_true(pawl_store_pause(store, NULL, "a/t", PAWL_AT_MAX_MS, "longer", NULL));
   g_assert_cmpint(peek_int("SELECT paused_at_ms FROM trigger_schedules WHERE armed = 0"), ==, since);
@@ -29,7 +31,8 @@ static void test_trigger(void) {
   g_assert_true(pawl_store_resume(store, NULL, "a/t", FALSE, NULL));
   assert_peek("t|paused|longer|1|1", RANGES);
   assert_peek("t|1|1 u|1|1", ARMED);
-  assert_peek("trigger.published trigger.paused trigger.paused trigger.resumed", "SELECT kind FROM events WHERE subject = (SELECT id FROM triggers WHERE name = 't') ORDER BY seq");
+  assert_peek("trigger.published trigger.paused trigger.paused trigger.resumed",
+    "SELECT kind FROM events WHERE subject = (SELECT id FROM triggers WHERE name = 't') ORDER BY seq");
   versions = peek_int("SELECT sum(state_version) FROM trigger_schedules");
   g_assert_true(pawl_store_resume(store, NULL, "a/t", FALSE, NULL)); /* nothing to resume */
   g_assert_cmpint(peek_int("SELECT sum(state_version) FROM trigger_schedules"), ==, versions);
@@ -110,11 +113,14 @@ static void test_expired(void) {
 static void test_quarantined(void) {
   PawlStore *store = fixture_store();
   fixture_apply(store, YAML);
-  poke("UPDATE trigger_schedules SET armed = 0, quarantined_at_ms = 1, quarantine_until_at_ms = 9999999999999, quarantine_count = 3, quarantine_reason = 'bad'");
+  poke(
+    "UPDATE trigger_schedules SET armed = 0, quarantined_at_ms = 1, quarantine_until_at_ms = 9999999999999, quarantine_count = 3, quarantine_reason = 'bad'");
   g_assert_true(pawl_store_resume(store, NULL, "a/t", FALSE, NULL));
-  assert_peek("t|1|0|- u|0|3|1", "SELECT g.name, s.armed, s.quarantine_count, s.quarantined_at_ms FROM trigger_schedules s JOIN triggers g ON g.id = s.trigger_id ORDER BY 1");
+  assert_peek("t|1|0|- u|0|3|1",
+    "SELECT g.name, s.armed, s.quarantine_count, s.quarantined_at_ms FROM trigger_schedules s JOIN triggers g ON g.id = s.trigger_id ORDER BY 1");
   fixture_apply(store, "tasks: {a: {noop: {}, timeout: 1m, triggers: {t: {every: 1m}, u: {every: 1m}}}}");
-  assert_peek("t|1|0 u|1|0", "SELECT g.name, s.armed, s.quarantine_count FROM trigger_schedules s JOIN triggers g ON g.id = s.trigger_id ORDER BY 1");
+  assert_peek(
+    "t|1|0 u|1|0", "SELECT g.name, s.armed, s.quarantine_count FROM trigger_schedules s JOIN triggers g ON g.id = s.trigger_id ORDER BY 1");
   fixture_store_close(store);
 }
 
@@ -136,7 +142,11 @@ static void test_waiting_runs(void) {
 
 /* Counting: exact up to a bound, then a lower bound that says so; the last occurrence is right in any case. */
 static void test_span(void) {
-  static const struct { const char *cron; gint64 from, until, count, to; gboolean exact; } rows[] = {
+  static const struct {
+    const char *cron;
+    gint64 from, until, count, to;
+    gboolean exact;
+  } rows[] = {
     {"0 * * * *", 3600000, 3600000, 1, 3600000, TRUE},
     {"0 * * * *", 3600000, 10799999, 2, 7200000, TRUE},
     {"* * * * *", 60000, 60000LL * 20000, 20000, 60000LL * 20000, TRUE},

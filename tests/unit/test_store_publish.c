@@ -18,23 +18,28 @@
 static void assert_apply(PawlStore *store, const char *yaml, const char *expected) {
   PawlApplyOptions diff = MARKED("test"), apply = MARKED("test");
   diff.dry_run = TRUE;
-  g_autofree char *before = peek("SELECT (SELECT count(*) FROM events), (SELECT sum(state_version) FROM trigger_schedules), (SELECT count(*) FROM tasks)");
+  g_autofree char *before =
+    peek("SELECT (SELECT count(*) FROM events), (SELECT sum(state_version) FROM trigger_schedules), (SELECT count(*) FROM tasks)");
   g_autofree char *promised = apply_text(store, yaml, &diff);
-  assert_peek(before, "SELECT (SELECT count(*) FROM events), (SELECT sum(state_version) FROM trigger_schedules), (SELECT count(*) FROM tasks)");
+  assert_peek(
+    before, "SELECT (SELECT count(*) FROM events), (SELECT sum(state_version) FROM trigger_schedules), (SELECT count(*) FROM tasks)");
   g_autofree char *done = apply_text(store, yaml, &apply);
   g_assert_cmpstr(promised, ==, done);
   g_assert_cmpstr(done, ==, expected);
 }
 
 static void assert_equal_writes_nothing(PawlStore *store, const char *yaml) {
-  const char *sql = "SELECT (SELECT count(*) FROM events), (SELECT sum(state_version + claim_version) FROM trigger_schedules), (SELECT sum(updated_at_ms) FROM tasks)";
+  const char *sql =
+    "SELECT (SELECT count(*) FROM events), (SELECT sum(state_version + claim_version) FROM trigger_schedules), (SELECT sum(updated_at_ms) FROM tasks)";
   g_autofree char *before = peek("%s", sql);
   assert_apply(store, yaml, "");
   assert_peek(before, "%s", sql);
 }
 
 /* A row a step: what is applied, and what it says. Each is diffed before and applied again after. */
-static const struct { const char *yaml, *changes; } steps[] = {
+static const struct {
+  const char *yaml, *changes;
+} steps[] = {
   {ONE_TASK, "+ task a; + trigger a/t"},
   {"pools: {io: {slots: 2}}\n" ONE_TASK, "+ pool io [slots: 2]"},
   {"pools: {io: {slots: 3}}\ntasks:\n  a:\n    noop: {}\n    pool: io\n    timeout: 30m\n    triggers:\n      t: {cron: \"* * * * *\", overlap: allow}\n",
@@ -57,15 +62,21 @@ static void test_steps(void) {
   assert_peek("1", "SELECT count(*) FROM tasks WHERE name = 'a'");
   assert_peek("1", "SELECT count(*) FROM triggers WHERE name = 't'");
   assert_peek("default|-1", "SELECT name, slots FROM pools WHERE state = 'active'");
-  assert_peek("1|1|1", "SELECT armed, next_fire_at_ms > last_scheduled_at_ms, due_at_ms = next_fire_at_ms FROM trigger_schedules s JOIN triggers g ON g.id = s.trigger_id WHERE g.state = 'active'");
+  assert_peek("1|1|1",
+    "SELECT armed, next_fire_at_ms > last_scheduled_at_ms, due_at_ms = next_fire_at_ms FROM trigger_schedules s JOIN triggers g ON g.id = s.trigger_id WHERE g.state = 'active'");
   fixture_store_close(store);
 }
 
-static const struct { const char *first_mark, *first, *mark, *yaml, *result; gboolean adopt; } refusals[] = {
-  {"one", ONE_TASK, "two", ONE_TASK, "conflict: owned by another file: task 'a' (of one); rename, remove it there, or apply with --adopt", FALSE},
+static const struct {
+  const char *first_mark, *first, *mark, *yaml, *result;
+  gboolean adopt;
+} refusals[] = {
+  {"one", ONE_TASK, "two", ONE_TASK, "conflict: owned by another file: task 'a' (of one); rename, remove it there, or apply with --adopt",
+    FALSE},
   {"one", ONE_TASK, "two", ONE_TASK, "~ task a [owner: one -> two]", TRUE},
   {"one", ONE_TASK, "two", "tasks: {b: {noop: {}}}", "+ task b", FALSE},
-  {"one", "pools: {io: {slots: 2}}\ntasks: {a: {noop: {}, pool: io}}", "two", "pools: {io: {slots: 2}}\ntasks: {b: {noop: {}, pool: io}}", "+ task b", FALSE},
+  {"one", "pools: {io: {slots: 2}}\ntasks: {a: {noop: {}, pool: io}}", "two", "pools: {io: {slots: 2}}\ntasks: {b: {noop: {}, pool: io}}",
+    "+ task b", FALSE},
   {"one", "pools: {io: {slots: 2}}\ntasks: {a: {noop: {}}}", "two", "pools: {io: {slots: 4}}\ntasks: {b: {noop: {}}}",
     "conflict: pool 'io' belongs to one, where it has 2 slots and not 4; change it there, or apply with --adopt", FALSE},
   {"one", "tasks: {a: {noop: {}}}", "one", "tasks: {a: {noop: {}, triggers: {t: {every: 1m, task_revision: 3}}}}",
@@ -100,7 +111,8 @@ static void test_pool_in_use(void) {
   g_autofree char *moved = apply_text(store, "tasks: {a: {noop: {}}}", &two);
   g_assert_cmpstr(moved, ==, "~ task a [pool: io -> default]");
   g_autofree char *waiting = apply_text(store, "tasks: {}", &one);
-  g_assert_cmpstr(waiting, ==, "conflict: pool 'io' is gone from the file but has unfinished runs of a; wait for them or cancel them first");
+  g_assert_cmpstr(
+    waiting, ==, "conflict: pool 'io' is gone from the file but has unfinished runs of a; wait for them or cancel them first");
   g_assert_true(pawl_store_cancel_run(store, &run, NULL, NULL));
   g_autofree char *gone = apply_text(store, "tasks: {}", &one);
   g_assert_cmpstr(gone, ==, "- pool io");
@@ -162,7 +174,8 @@ static void test_cursor(void) {
     } else {
       g_autofree char *expected = g_strdup_printf("%s|1|%" G_GINT64_FORMAT "|1|1", cursor_edits[i].outcome, cursor);
       assert_peek(expected, "SELECT outcome, count_exact, from_at_ms, " COUNT_IS_RIGHT " FROM ledger");
-      assert_peek("1", "SELECT s.last_scheduled_at_ms = l.to_at_ms AND coalesce(s.next_fire_at_ms > l.to_at_ms, s.armed = 0) FROM trigger_schedules s JOIN ledger l");
+      assert_peek("1",
+        "SELECT s.last_scheduled_at_ms = l.to_at_ms AND coalesce(s.next_fire_at_ms > l.to_at_ms, s.armed = 0) FROM trigger_schedules s JOIN ledger l");
     }
     fixture_store_close(store);
   }
@@ -181,7 +194,9 @@ static void test_disabled(void) {
 }
 
 static void test_task_columns(void) {
-  static const struct { const char *yaml, *columns; } rows[] = {
+  static const struct {
+    const char *yaml, *columns;
+  } rows[] = {
     {"tasks: {a: {noop: {}}}", "1|0|0"},
     {"tasks: {a: {noop: {}, max_active: 3}}", "2|3|0"},
     {"tasks: {a: {noop: {}, max_active: 3, triggers: {t: {every: 1m, overlap: allow}}}}", "2|3|0"},
@@ -264,11 +279,15 @@ static void test_G1_through_edits(void) {
       g_assert_true(pawl_store_pause(store, NULL, "a", 0, NULL, NULL));
       g_assert_true(pawl_store_resume(store, NULL, "a", TRUE, NULL));
     } else {
-      poke("UPDATE trigger_schedules SET next_fire_at_ms = %" G_GINT64_FORMAT ", due_at_ms = %" G_GINT64_FORMAT ", last_scheduled_at_ms = 0", nominal, nominal);
+      poke("UPDATE trigger_schedules SET next_fire_at_ms = %" G_GINT64_FORMAT ", due_at_ms = %" G_GINT64_FORMAT
+           ", last_scheduled_at_ms = 0",
+        nominal, nominal);
     }
     admit_due(store);
     g_autofree char *expected = g_strdup_printf("%s|1|1", id);
-    assert_peek(expected, "SELECT hex(g.id), (SELECT count(*) FROM runs WHERE nominal_at_ms = %" G_GINT64_FORMAT "), s.next_fire_at_ms > %" G_GINT64_FORMAT " FROM triggers g JOIN trigger_schedules s ON s.trigger_id = g.id",
+    assert_peek(expected,
+      "SELECT hex(g.id), (SELECT count(*) FROM runs WHERE nominal_at_ms = %" G_GINT64_FORMAT "), s.next_fire_at_ms > %" G_GINT64_FORMAT
+      " FROM triggers g JOIN trigger_schedules s ON s.trigger_id = g.id",
       nominal, nominal);
   }
   g_autoptr(GPtrArray) checks = g_ptr_array_new_with_free_func((GDestroyNotify)pawl_check_free);

@@ -7,9 +7,10 @@
 
 /* n finished runs of task a, a minute apart, the newest `newest_days` days old. Scheduled ones belong to trigger t. */
 static void make_history(gint n, gint newest_days, gboolean scheduled) {
-  poke("WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < %d), "
-       "at(i, ms) AS (SELECT i, CAST(strftime('%%s', 'now') AS INTEGER) * 1000 - %d * 86400000 - i * 60000 FROM n) "
-       "INSERT INTO runs SELECT unhex_(ms, i), s.project_id, s.task_id, 1, %s, '%s', ms, ms, 0, NULL, NULL, NULL FROM at, trigger_schedules s",
+  poke(
+    "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < %d), "
+    "at(i, ms) AS (SELECT i, CAST(strftime('%%s', 'now') AS INTEGER) * 1000 - %d * 86400000 - i * 60000 FROM n) "
+    "INSERT INTO runs SELECT unhex_(ms, i), s.project_id, s.task_id, 1, %s, '%s', ms, ms, 0, NULL, NULL, NULL FROM at, trigger_schedules s",
     n, newest_days, scheduled ? "s.trigger_id, 1" : "NULL, NULL", scheduled ? "schedule" : "manual");
 }
 
@@ -27,10 +28,11 @@ static int add_function(sqlite3 *db, char **why, const void *api) {
 }
 
 static void finish_history(void) {
-  poke("INSERT INTO attempts (run_id, attempt, state, last, lease_version, finished_at_ms) "
-       "SELECT id, 1, 'succeeded', 1, 1, queued_at_ms + 1000 FROM runs WHERE id NOT IN (SELECT run_id FROM attempts) AND id NOT IN (SELECT run_id FROM ready);"
-       "INSERT OR IGNORE INTO events (subject, seq, at_ms, kind) SELECT id, 1, queued_at_ms, 'run.created' FROM runs;"
-       "INSERT OR IGNORE INTO output SELECT id, 1, 1, queued_at_ms, 1, x'00' FROM runs");
+  poke(
+    "INSERT INTO attempts (run_id, attempt, state, last, lease_version, finished_at_ms) "
+    "SELECT id, 1, 'succeeded', 1, 1, queued_at_ms + 1000 FROM runs WHERE id NOT IN (SELECT run_id FROM attempts) AND id NOT IN (SELECT run_id FROM ready);"
+    "INSERT OR IGNORE INTO events (subject, seq, at_ms, kind) SELECT id, 1, queued_at_ms, 'run.created' FROM runs;"
+    "INSERT OR IGNORE INTO output SELECT id, 1, 1, queued_at_ms, 1, x'00' FROM runs");
 }
 
 static guint run_bites(PawlStore *store, guint bite) {
@@ -71,7 +73,8 @@ static void test_unfinished(void) {
   make_history(40, 40, FALSE);
   poke("INSERT INTO ready SELECT r.id, 1, r.task_id, (SELECT id FROM pools), 1, 0, 0, 0, 0, NULL, 0 FROM runs r ORDER BY r.id LIMIT 15");
   finish_history();
-  poke("UPDATE attempts SET finished_at_ms = finished_at_ms + 20 * 86400000 WHERE run_id = (SELECT max(id) FROM runs)"); /* ran for twenty days */
+  poke(
+    "UPDATE attempts SET finished_at_ms = finished_at_ms + 20 * 86400000 WHERE run_id = (SELECT max(id) FROM runs)"); /* ran for twenty days */
   run_bites(store, 4);
   assert_peek("16|15|1", "SELECT (SELECT count(*) FROM runs), (SELECT count(*) FROM ready), (SELECT count(*) FROM attempts)");
   fixture_store_close(store);
@@ -96,12 +99,13 @@ static void test_output_and_ledger(void) {
   PawlStore *store = open_store();
   make_history(6, 1, FALSE);
   finish_history();
-  poke("INSERT INTO output_until SELECT id, 1000 FROM runs ORDER BY id LIMIT 4;"
-       "INSERT INTO ledger SELECT trigger_id, 1, 2, 'skipped', 1, 1, NULL, 1000 FROM trigger_schedules;"
-       "INSERT INTO ledger SELECT trigger_id, 3, 4, 'skipped', 1, 1, NULL, 9999999999999 FROM trigger_schedules;"
-       "INSERT INTO workers VALUES (x'00000000000000000000000000000001', 'w', 1, 1, 'b', 1, 'v', 1, 1, 2), (x'00000000000000000000000000000002', 'w', 2, 1, 'b', 1, 'v', 1, 1, NULL);"
-       "UPDATE events SET at_ms = 1000 WHERE kind = 'trigger.published'; "
-       "INSERT INTO events (subject, seq, at_ms, kind) SELECT id, 7, 5, 'trigger.paused' FROM triggers");
+  poke(
+    "INSERT INTO output_until SELECT id, 1000 FROM runs ORDER BY id LIMIT 4;"
+    "INSERT INTO ledger SELECT trigger_id, 1, 2, 'skipped', 1, 1, NULL, 1000 FROM trigger_schedules;"
+    "INSERT INTO ledger SELECT trigger_id, 3, 4, 'skipped', 1, 1, NULL, 9999999999999 FROM trigger_schedules;"
+    "INSERT INTO workers VALUES (x'00000000000000000000000000000001', 'w', 1, 1, 'b', 1, 'v', 1, 1, 2), (x'00000000000000000000000000000002', 'w', 2, 1, 'b', 1, 'v', 1, 1, NULL);"
+    "UPDATE events SET at_ms = 1000 WHERE kind = 'trigger.published'; "
+    "INSERT INTO events (subject, seq, at_ms, kind) SELECT id, 7, 5, 'trigger.paused' FROM triggers");
   run_bites(store, 2);
   assert_peek("6|2|0", "SELECT (SELECT count(*) FROM runs), (SELECT count(*) FROM output), (SELECT count(*) FROM output_until)");
   assert_peek("3", "SELECT from_at_ms FROM ledger");

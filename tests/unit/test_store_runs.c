@@ -110,9 +110,10 @@ static void test_cancel_many(void) {
   guint cancelled;
   fixture_apply(store, "tasks: {a: {noop: {}}}");
   drive_enqueue(store, "a");
-  poke("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000) "
-       "INSERT INTO runs SELECT randomblob(16), project_id, task_id, 1, NULL, NULL, 'manual', NULL, queued_at_ms + i, 0, NULL, NULL, NULL FROM runs, n;"
-       "INSERT INTO ready SELECT r.id, 1, task_id, (SELECT pool_id FROM ready), 1, queued_at_ms, 0, 0, 0, NULL, queued_at_ms FROM runs r WHERE id NOT IN (SELECT run_id FROM ready)");
+  poke(
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000) "
+    "INSERT INTO runs SELECT randomblob(16), project_id, task_id, 1, NULL, NULL, 'manual', NULL, queued_at_ms + i, 0, NULL, NULL, NULL FROM runs, n;"
+    "INSERT INTO ready SELECT r.id, 1, task_id, (SELECT pool_id FROM ready), 1, queued_at_ms, 0, 0, 0, NULL, queued_at_ms FROM runs r WHERE id NOT IN (SELECT run_id FROM ready)");
   g_assert_true(pawl_store_delete(store, NULL, "a", &cancelled, NULL));
   g_assert_cmpuint(cancelled, ==, 12001);
   assert_peek("0|12001", "SELECT (SELECT count(*) FROM ready), (SELECT count(*) FROM attempts WHERE state = 'cancelled' AND last = 1)");
@@ -152,19 +153,24 @@ static void test_retry_scheduled(void) {
   PawlStore *store = fixture_store();
   PawlId again;
   fixture_apply(store, "tasks: {a: {noop: {}, triggers: {t: {every: 1m}}}}");
-  poke("INSERT INTO runs SELECT x'00000000000080008000000000000001', project_id, task_id, 1, trigger_id, 1, 'schedule', 60000, 60000, 0, NULL, NULL, NULL FROM trigger_schedules;"
-       "INSERT INTO attempts (run_id, attempt, state, last, lease_version, finished_at_ms) VALUES (x'00000000000080008000000000000001', 1, 'failed', 1, 1, 60000)");
+  poke(
+    "INSERT INTO runs SELECT x'00000000000080008000000000000001', project_id, task_id, 1, trigger_id, 1, 'schedule', 60000, 60000, 0, NULL, NULL, NULL FROM trigger_schedules;"
+    "INSERT INTO attempts (run_id, attempt, state, last, lease_version, finished_at_ms) VALUES (x'00000000000080008000000000000001', 1, 'failed', 1, 1, 60000)");
   PawlId old;
   g_assert_true(pawl_store_find_run(store, NULL, "a/t", &old, NULL));
   g_assert_true(pawl_store_retry(store, &old, &again, NULL));
-  assert_peek("60000|1", "SELECT r.nominal_at_ms, w.trigger_born FROM runs r JOIN ready w ON w.run_id = r.id WHERE r.origin = 'retry' AND r.trigger_id IS NOT NULL");
+  assert_peek("60000|1",
+    "SELECT r.nominal_at_ms, w.trigger_born FROM runs r JOIN ready w ON w.run_id = r.id WHERE r.origin = 'retry' AND r.trigger_id IS NOT NULL");
   assert_says(store, &again, FALSE, "It repeats run 00000001; tester asked for it");
   fixture_store_close(store);
 }
 
 static void test_find(void) {
-  static const struct { const char *text, *result; } rows[] = {
-    {"0000000a", "conflict: several runs end in 0000000a: 0190aaaa-0000-7000-8000-02220000000a, 0190aaaa-0000-7000-8000-01110000000a; give more of the id"},
+  static const struct {
+    const char *text, *result;
+  } rows[] = {
+    {"0000000a",
+      "conflict: several runs end in 0000000a: 0190aaaa-0000-7000-8000-02220000000a, 0190aaaa-0000-7000-8000-01110000000a; give more of the id"},
     {"1110000000A", "0190aaaa-0000-7000-8000-01110000000a"},
     {"0222-0000000a", "0190aaaa-0000-7000-8000-02220000000a"},
     {"0000000b", "0190aaaa-0000-7000-8000-03330000000b"},
@@ -179,15 +185,16 @@ static void test_find(void) {
   };
   PawlStore *store = fixture_store();
   fixture_apply(store, "tasks: {a: {noop: {}}, b: {noop: {}, triggers: {t: {every: 1m}}}}");
-  poke("INSERT INTO runs SELECT i.column1, project_id, id, 1, NULL, NULL, 'manual', NULL, 1, 0, NULL, NULL, NULL FROM tasks, "
-       "(VALUES (x'0190aaaa00007000800001110000000a'), (x'0190aaaa00007000800002220000000a'), (x'0190aaaa00007000800003330000000b')) i WHERE name = 'a'");
+  poke(
+    "INSERT INTO runs SELECT i.column1, project_id, id, 1, NULL, NULL, 'manual', NULL, 1, 0, NULL, NULL, NULL FROM tasks, "
+    "(VALUES (x'0190aaaa00007000800001110000000a'), (x'0190aaaa00007000800002220000000a'), (x'0190aaaa00007000800003330000000b')) i WHERE name = 'a'");
   for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
     g_autoptr(GError) error = NULL;
     char text[PAWL_ID_TEXT];
     PawlId run;
     g_autofree char *result = pawl_store_find_run(store, NULL, rows[i].text, &run, &error)
-      ? g_strdup(pawl_id_text(&run, text))
-      : g_strdup_printf("%s: %s", pawl_error_info_of(error)->name, error->message);
+                                ? g_strdup(pawl_id_text(&run, text))
+                                : g_strdup_printf("%s: %s", pawl_error_info_of(error)->name, error->message);
     g_assert_cmpstr(result, ==, rows[i].result);
   }
   fixture_store_close(store);
@@ -196,7 +203,11 @@ static void test_find(void) {
 #define STATES(...) .states = (const PawlRunState[]){__VA_ARGS__}, .n_states = G_N_ELEMENTS(((const PawlRunState[]){__VA_ARGS__}))
 
 static void test_lists(void) {
-  const struct { const char *name; PawlRunFilter filter; const char *result; } rows[] = {
+  const struct {
+    const char *name;
+    PawlRunFilter filter;
+    const char *result;
+  } rows[] = {
     {"all", {.limit = 0}, "b:queued a:queued a:running b:failed a:cancelled a:failed a:succeeded"},
     {"limit", {.limit = 2}, "b:queued a:queued"},
     {"task", {.task = "a"}, "a:queued a:running a:cancelled a:failed a:succeeded"},
@@ -249,7 +260,8 @@ static void test_status(void) {
   drive_pull(store, 1, grants);
   drive_enqueue(store, "a");
   g_assert_true(pawl_store_pause(store, NULL, "b", 0, NULL, NULL));
-  poke("UPDATE trigger_schedules SET next_fire_at_ms = next_fire_at_ms - 7200000, due_at_ms = due_at_ms - 7200000 WHERE trigger_id = (SELECT id FROM triggers WHERE name = 't')");
+  poke(
+    "UPDATE trigger_schedules SET next_fire_at_ms = next_fire_at_ms - 7200000, due_at_ms = due_at_ms - 7200000 WHERE trigger_id = (SELECT id FROM triggers WHERE name = 't')");
   PawlStatus *status = pawl_store_status(store, NULL);
   g_assert_nonnull(status);
   g_assert_cmpint(status->tasks, ==, 2);
@@ -281,13 +293,15 @@ static void test_explain(void) {
   PawlStore *store = fixture_store();
   g_autoptr(GPtrArray) grants = drive_grants();
   drive_open(store, 3);
-  fixture_apply(store, "pools: {io: {slots: 2}, off: {slots: 0}}\n"
-                       "tasks: {a: {noop: {}, pool: io}, wide: {noop: {}, pool: io, slots: 4}, one: {noop: {}, max_active: 1}, off: {noop: {}, pool: off},"
-                       " again: {noop: {}, retry: {attempts: 3, backoff: 1h}}}");
+  fixture_apply(store,
+    "pools: {io: {slots: 2}, off: {slots: 0}}\n"
+    "tasks: {a: {noop: {}, pool: io}, wide: {noop: {}, pool: io, slots: 4}, one: {noop: {}, max_active: 1}, off: {noop: {}, pool: off},"
+    " again: {noop: {}, retry: {attempts: 3, backoff: 1h}}}");
   PawlHold *hold = pawl_db_hold(pawl_store_db(store), NULL);
   PawlId first = drive_enqueue(store, "a");
   drive_enqueue(store, "a");
-  PawlId third = drive_enqueue(store, "a"), fourth = drive_enqueue(store, "a"), wide = drive_enqueue(store, "wide"), off = drive_enqueue(store, "off");
+  PawlId third = drive_enqueue(store, "a"), fourth = drive_enqueue(store, "a"), wide = drive_enqueue(store, "wide"),
+         off = drive_enqueue(store, "off");
   g_assert_cmpuint(drive_pull(store, 2, grants), ==, 2);
   drive_start(store, g_ptr_array_index(grants, 0));
   assert_says(store, &first, TRUE, "Attempt 1 has been running for");
@@ -354,11 +368,12 @@ static void test_occurrences(void) {
   PawlStore *store = fixture_store();
   g_autoptr(GError) error = NULL;
   fixture_apply(store, "tasks: {a: {noop: {}, triggers: {t: {every: 1m}, u: {every: 1m}}}}");
-  poke("INSERT INTO ledger SELECT id, 100, 300, 'skipped', 3, 1, NULL, 300 FROM triggers WHERE name = 't';"
-       "INSERT INTO ledger SELECT id, 500, 500, 'overlap', 1, 1, 'busy', 500 FROM triggers WHERE name = 't';"
-       "INSERT INTO runs SELECT x'00000000019080008000000000000001', project_id, task_id, 1, trigger_id, 1, 'schedule', 400, 400, 0, NULL, NULL, NULL FROM trigger_schedules "
-       "WHERE trigger_id = (SELECT id FROM triggers WHERE name = 't');"
-       "INSERT INTO attempts (run_id, attempt, state, last, lease_version, finished_at_ms) VALUES (x'00000000019080008000000000000001', 1, 'lost', 1, 1, 600)");
+  poke(
+    "INSERT INTO ledger SELECT id, 100, 300, 'skipped', 3, 1, NULL, 300 FROM triggers WHERE name = 't';"
+    "INSERT INTO ledger SELECT id, 500, 500, 'overlap', 1, 1, 'busy', 500 FROM triggers WHERE name = 't';"
+    "INSERT INTO runs SELECT x'00000000019080008000000000000001', project_id, task_id, 1, trigger_id, 1, 'schedule', 400, 400, 0, NULL, NULL, NULL FROM trigger_schedules "
+    "WHERE trigger_id = (SELECT id FROM triggers WHERE name = 't');"
+    "INSERT INTO attempts (run_id, attempt, state, last, lease_version, finished_at_ms) VALUES (x'00000000019080008000000000000001', 1, 'lost', 1, 1, 600)");
   g_autoptr(GPtrArray) tasks = g_ptr_array_new_with_free_func((GDestroyNotify)pawl_task_row_free);
   g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func((GDestroyNotify)pawl_occurrence_free);
   g_assert_true(pawl_store_tasks(store, NULL, "a", tasks, NULL));
@@ -367,7 +382,8 @@ static void test_occurrences(void) {
   g_autoptr(GString) text = g_string_new(NULL);
   for (guint i = 0; i < rows->len; i++) {
     const PawlOccurrence *o = g_ptr_array_index(rows, i);
-    g_string_append_printf(text, "%d-%d x%d %s %s; ", (int)o->from_ms, (int)o->to_ms, (int)o->count, o->outcome, o->run_state != NULL ? o->run_state : "-");
+    g_string_append_printf(
+      text, "%d-%d x%d %s %s; ", (int)o->from_ms, (int)o->to_ms, (int)o->count, o->outcome, o->run_state != NULL ? o->run_state : "-");
   }
   g_assert_cmpstr(text->str, ==, "500-500 x1 overlap -; 400-400 x1 admitted failed; 100-300 x3 skipped -; ");
   PawlId nobody = pawl_id_random();
