@@ -8,11 +8,9 @@
 #include <errno.h>
 #include <linux/magic.h>
 #include <string.h>
-#include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define FREE_MIN_BYTES (64 * 1024 * 1024)
 #define MAGIC_CIFS 0xFF534D42u
 #define MAGIC_CEPH 0x00C36400u
 #define MAGIC_9P 0x01021997u
@@ -42,19 +40,6 @@ static void check_runner(GPtrArray *checks) {
     ok ? "" : g_strerror(errno));
 }
 
-static void check_zones(GPtrArray *checks) {
-  static const char *const names[] = {"Europe/Berlin", "America/New_York", "Asia/Tokyo"};
-  for (gsize i = 0; i < G_N_ELEMENTS(names); i++) {
-    PawlZone *zone = pawl_zone_new(names[i], NULL);
-    if (zone == NULL) {
-      add(checks, "time zones", FALSE, "install the package tzdata", "there is no data for %s", names[i]);
-      return;
-    }
-    pawl_zone_unref(zone);
-  }
-  add(checks, "time zones", TRUE, NULL, "the data is there");
-}
-
 static gboolean is_network(const struct statfs *fs) {
   static const guint32 network[] = {
     NFS_SUPER_MAGIC, SMB_SUPER_MAGIC, 0xFE534D42u /* SMB2 */, MAGIC_CIFS, AFS_SUPER_MAGIC, MAGIC_CEPH, MAGIC_9P};
@@ -65,15 +50,12 @@ static gboolean is_network(const struct statfs *fs) {
 
 static void check_folder(GPtrArray *checks, const char *url) {
   struct statfs kind;
-  struct statvfs room;
   if (!g_str_has_prefix(url, "sqlite:")) return;
   g_autofree char *folder = g_path_get_dirname(url + strlen("sqlite:"));
-  if (statfs(folder, &kind) != 0 || statvfs(folder, &room) != 0) {
+  if (statfs(folder, &kind) != 0) {
     add(checks, "store folder", FALSE, "make it, or name another store with --store", "%s: %s", folder, g_strerror(errno));
     return;
   }
-  gint64 free_bytes = (gint64)(room.f_bavail * room.f_frsize);
-  g_autofree char *size = pawl_size_text(free_bytes);
   if (is_network(&kind))
     add(checks, "store folder", FALSE, "put the store on a local disk", "%s is on a network file system, where locks can't be relied on",
       folder);
@@ -81,7 +63,6 @@ static void check_folder(GPtrArray *checks, const char *url) {
     add(checks, "store folder", FALSE, "make it writable for this user", "%s: %s", folder, g_strerror(errno));
   else
     add(checks, "store folder", TRUE, NULL, "%s is on a local file system", folder);
-  add(checks, "disk space", free_bytes >= FREE_MIN_BYTES, "make room; a full disk stops pawl", "%s free in %s", size, folder);
 }
 
 /* Whether anything fires: no fault of the store's, so it never fails. */
@@ -129,7 +110,6 @@ static int run(PawlCall *call, GError **error) {
   gboolean ok = TRUE;
   if (!pawl_settings_store(call->settings, &url, &source, error)) return PAWL_EXIT_USAGE;
   check_runner(checks);
-  check_zones(checks);
   check_folder(checks, url);
   pawl_out_progress(call->out, "checking %s", url);
   g_autoptr(PawlStore) store = pawl_call_store(call, PAWL_DB_READ_ONLY, &why);

@@ -42,7 +42,9 @@ static void say_state(GPtrArray *sentences, const PawlTriggerRow *trigger, gint6
   g_autofree char *next = pawl_when_text(trigger->next_fire_at_ms, now_ms), *due = pawl_when_text(trigger->due_at_ms, now_ms),
                   *back = pawl_when_text(trigger->quarantine_until_at_ms, now_ms);
   const char *reason = trigger->reason != NULL ? trigger->reason : "no reason is recorded";
-  if (strcmp(trigger->state, "paused") == 0)
+  if (strcmp(trigger->state, "paused") == 0 && trigger->paused_at_ms == 0)
+    say(sentences, "It does not fire while its task is paused.");
+  else if (strcmp(trigger->state, "paused") == 0)
     say_pause(sentences, "It", trigger->paused_at_ms, trigger->pause_until_at_ms, NULL, trigger->reason, now_ms);
   else if (strcmp(trigger->state, "quarantined") == 0)
     say(sentences, "It is quarantined until %s, so that it does not stop the others: %s.", back, reason);

@@ -233,6 +233,7 @@ static const struct {
   {"disabled", PAWL_COLOUR_DIM},
   {"archived", PAWL_COLOUR_DIM},
   {"draining", PAWL_COLOUR_WARN},
+  {"over", PAWL_COLOUR_WARN},
 };
 
 PawlColour pawl_state_colour(const char *state) {

@@ -45,7 +45,10 @@ static void add_value(GString *text, const json_t *value) {
   }
 }
 
-static gboolean is_empty(const json_t *value) { return json_is_null(value) || (json_is_array(value) && json_array_size(value) == 0); }
+static gboolean is_empty(const char *key, const json_t *value) {
+  if (json_is_object(value) && json_object_size(value) == 0) return strcmp(key, "noop") != 0;
+  return json_is_null(value) || (json_is_array(value) && json_array_size(value) == 0);
+}
 
 static void print_spec(PawlOut *out, const char *text) {
   g_autoptr(json_t) spec = text != NULL ? pawl_json_parse(text, strlen(text), NULL) : NULL;
@@ -55,7 +58,7 @@ static void print_spec(PawlOut *out, const char *text) {
   pawl_out_text(out, "\n%sDefinition%s\n", pawl_out_colour(out, PAWL_COLOUR_BOLD), pawl_out_plain(out));
   json_object_foreach(spec, key, value) {
     g_autoptr(GString) line = g_string_new(NULL);
-    if (is_empty(value)) continue;
+    if (is_empty(key, value)) continue;
     add_value(line, value);
     pawl_card_line(out, key, PAWL_COLOUR_NONE, line->str);
   }
@@ -80,7 +83,8 @@ static void print_triggers(PawlOut *out, const PawlTaskRow *task, gint64 now_ms)
     pawl_table_cell(table, PAWL_COLOUR_BOLD, trigger->name);
     pawl_table_cell(table, pawl_state_colour(trigger->state), trigger->state);
     pawl_table_cell(table, PAWL_COLOUR_NONE, timing);
-    pawl_table_cell(table, PAWL_COLOUR_NONE, spec != NULL ? spec->zone : NULL);
+    pawl_table_cell(
+      table, PAWL_COLOUR_NONE, spec != NULL && spec->timing.cron != NULL ? pawl_zone_name(pawl_cron_zone(spec->timing.cron)) : NULL);
     pawl_table_cell(table, PAWL_COLOUR_NONE, next);
     pawl_table_cell(table, PAWL_COLOUR_NONE, trigger->reason);
   }
