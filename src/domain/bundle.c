@@ -10,7 +10,11 @@
 #define PROJECT_DEFAULT "default"
 
 static const PawlKey bundle_rows[] = {
-  {.name = "project", .scopes = PAWL_IN_FILE, .read = pawl_read_text, .offset = G_STRUCT_OFFSET(PawlBundle, project), .min = 1,
+  {.name = "project",
+    .scopes = PAWL_IN_FILE,
+    .read = pawl_read_text,
+    .offset = G_STRUCT_OFFSET(PawlBundle, project),
+    .min = 1,
     .expected = "a text, a project's name"},
   {.name = "defaults", .scopes = PAWL_IN_FILE, .read = pawl_read_nothing},
   {.name = "pools", .scopes = PAWL_IN_FILE, .read = pawl_read_nothing},
@@ -19,8 +23,15 @@ static const PawlKey bundle_rows[] = {
 static const PawlKeyTable bundle_keys = {.keys = bundle_rows, .n = G_N_ELEMENTS(bundle_rows), .what = "the file"};
 
 static const PawlKey pool_rows[] = {
-  {.name = "slots", .scopes = PAWL_IN_FILE, .read = pawl_read_int, .offset = G_STRUCT_OFFSET(PawlPoolSpec, slots), .min = 0, .max = PAWL_SLOTS_MAX,
-    .none = "unlimited", .none_value = -1, .expected = "a number of slots, or unlimited"},
+  {.name = "slots",
+    .scopes = PAWL_IN_FILE,
+    .read = pawl_read_int,
+    .offset = G_STRUCT_OFFSET(PawlPoolSpec, slots),
+    .min = 0,
+    .max = PAWL_SLOTS_MAX,
+    .none = "unlimited",
+    .none_value = -1,
+    .expected = "a number of slots, or unlimited"},
 };
 static const PawlKeyTable pool_keys = {.keys = pool_rows, .n = G_N_ELEMENTS(pool_rows), .what = "a pool"};
 
@@ -83,8 +94,10 @@ static const json_t *read_defaults(PawlReader *reader, const json_t *root) {
     gpointer target = key != NULL ? (gpointer)task : (gpointer)trigger;
     if (key == NULL) key = pawl_key_find(tables[1], PAWL_IN_DEFAULTS, name);
     pawl_enter_key(reader, &key_spot, defaults, name);
-    if (key != NULL) key->read(reader, key, value, target);
-    else pawl_say_unknown_key(reader, all, G_N_ELEMENTS(all), PAWL_IN_DEFAULTS, name);
+    if (key != NULL)
+      key->read(reader, key, value, target);
+    else
+      pawl_say_unknown_key(reader, all, G_N_ELEMENTS(all), PAWL_IN_DEFAULTS, name);
     pawl_leave(reader);
   }
   pawl_leave(reader);
@@ -105,8 +118,10 @@ static void read_pools(PawlReader *reader, const json_t *root, PawlBundle *bundl
     g_ptr_array_add(bundle->pools, pool);
     g_hash_table_insert(by_name, pool->name, pool);
     pawl_check_name(reader, name, "a pool");
-    if (json_is_object(value)) pawl_read_object(reader, &pool_keys, PAWL_IN_FILE, value, pool, FALSE);
-    else pawl_say_expected(reader, "a mapping such as {slots: 2}", value);
+    if (json_is_object(value))
+      pawl_read_object(reader, &pool_keys, PAWL_IN_FILE, value, pool, FALSE);
+    else
+      pawl_say_expected(reader, "a mapping such as {slots: 2}", value);
     if (json_is_object(value) && json_object_get(value, "slots") == NULL)
       pawl_say_error(reader, "write {slots: 2}, or {slots: unlimited}", "it does not say how many slots there are");
     pawl_leave(reader);
@@ -142,7 +157,8 @@ static void read_triggers(PawlReader *reader, const json_t *defaults, const json
         pawl_trigger_warn(reader, value, trigger->spec);
         finish_json(pawl_trigger_spec_to_json(trigger->spec), &trigger->json, &trigger->digest);
       }
-    } else pawl_say_expected(reader, "a mapping such as {cron: \"0 2 * * *\"}", value);
+    } else
+      pawl_say_expected(reader, "a mapping such as {cron: \"0 2 * * *\"}", value);
     pawl_leave(reader);
   }
   pawl_leave(reader);
@@ -156,8 +172,8 @@ static void check_pool(PawlReader *reader, const json_t *task, const PawlTaskSpe
     if (json_object_get(task, "pool") == NULL) return;
     g_autofree const char **names = (const char **)g_hash_table_get_keys_as_array(pools, NULL);
     const char *nearest = pawl_nearest_word(spec->pool, names);
-    g_autofree char *hint = nearest != NULL ? g_strdup_printf("did you mean '%s'?", nearest)
-                                            : g_strdup_printf("add it: pools: {%s: {slots: 1}}", spec->pool);
+    g_autofree char *hint =
+      nearest != NULL ? g_strdup_printf("did you mean '%s'?", nearest) : g_strdup_printf("add it: pools: {%s: {slots: 1}}", spec->pool);
     pawl_enter_key(reader, &spot, task, "pool");
     pawl_say_error(reader, hint, "there is no pool '%s' in the file", spec->pool);
     pawl_leave(reader);
@@ -174,14 +190,14 @@ static void check_timeout(PawlReader *reader, const PawlTaskDef *def) {
   for (guint i = 0; i < def->triggers->len; i++) {
     const PawlTriggerDef *trigger = g_ptr_array_index(def->triggers, i);
     if (trigger->spec->overlap == PAWL_OVERLAP_ALLOW || def->spec->kind == PAWL_WORK_NOOP) continue;
-    pawl_say_warning(reader, "add timeout: 1h", "no timeout: a run that hangs keeps trigger '%s' from running again, as its overlap is not allow",
-      trigger->name);
+    pawl_say_warning(reader, "add timeout: 1h",
+      "no timeout: a run that hangs keeps trigger '%s' from running again, as its overlap is not allow", trigger->name);
     return;
   }
 }
 
-static void read_task(PawlReader *reader, const json_t *defaults, const char *name, const json_t *task, PawlBundle *bundle,
-  GHashTable *pools) {
+static void read_task(
+  PawlReader *reader, const json_t *defaults, const char *name, const json_t *task, PawlBundle *bundle, GHashTable *pools) {
   guint before = reader->errors;
   pawl_check_name(reader, name, "a task");
   if (!json_is_object(task)) {
@@ -208,7 +224,8 @@ static void read_tasks(PawlReader *reader, const json_t *root, const json_t *def
   json_t *value;
   const json_t *tasks = enter_object(reader, &spot, root, "tasks");
   if (json_object_size(tasks) > PAWL_BUNDLE_MAX_TASKS) {
-    pawl_say_error(reader, "split the file", "%" G_GSIZE_FORMAT " tasks; a file has at most %d", json_object_size(tasks), PAWL_BUNDLE_MAX_TASKS);
+    pawl_say_error(
+      reader, "split the file", "%" G_GSIZE_FORMAT " tasks; a file has at most %d", json_object_size(tasks), PAWL_BUNDLE_MAX_TASKS);
     tasks = NULL;
   }
   json_object_foreach((json_t *)tasks, name, value) {
@@ -231,19 +248,24 @@ static void check_default_pool(PawlReader *reader, const json_t *defaults, GHash
   pawl_leave(reader);
 }
 
+static gboolean check_root(PawlReader *reader, const json_t *root) {
+  if (json_is_object(root)) return TRUE;
+  if (json_is_null(root))
+    pawl_say_error(reader, "a file without tasks is written as tasks: {}", "the file is empty");
+  else
+    pawl_say_expected(reader, "a mapping with tasks, pools, defaults or project", root);
+  return FALSE;
+}
+
 static PawlBundle *read_bundle(const json_t *root, const char *file, const PawlPlaces *places, GPtrArray *issues) {
-  g_autoptr(PawlBundle) bundle = g_new0(PawlBundle, 1);
-  g_autoptr(GHashTable) pools = g_hash_table_new(g_str_hash, g_str_equal);
   PawlReader reader = {.issues = issues, .file = file, .places = places};
+  PawlSpot spot;
+  if (!check_root(&reader, root)) return NULL;
+  g_autoptr(GHashTable) pools = g_hash_table_new(g_str_hash, g_str_equal);
+  g_autoptr(PawlBundle) bundle = g_new0(PawlBundle, 1);
   bundle->pools = g_ptr_array_new_with_free_func(pool_free);
   bundle->tasks = g_ptr_array_new_with_free_func(task_def_free);
   bundle->project = g_strdup(PROJECT_DEFAULT);
-  if (!json_is_object(root)) {
-    if (json_is_null(root)) pawl_say_error(&reader, "a file without tasks is written as tasks: {}", "the file is empty");
-    else pawl_say_expected(&reader, "a mapping with tasks, pools, defaults or project", root);
-    return NULL;
-  }
-  PawlSpot spot;
   pawl_read_object(&reader, &bundle_keys, PAWL_IN_FILE, root, bundle, FALSE);
   pawl_enter_key(&reader, &spot, root, "project");
   if (!pawl_name_valid(bundle->project)) pawl_say_error(&reader, NULL, "not a name of a project");
@@ -270,10 +292,13 @@ static void review_trigger(const char *file, const PawlTaskDef *task, const Pawl
   PawlPlace place = {def->line, def->column};
   gint64 at_ms;
   g_autofree char *path = g_strdup_printf("tasks.%s.triggers.%s", task->name, def->name);
-  if (spec->timing.kind == PAWL_TIMING_REBOOT || !pawl_timing_next(&spec->timing, -1, &at_ms)) return; /* the latter was said when it was read */
+  if (spec->timing.kind == PAWL_TIMING_REBOOT || !pawl_timing_next(&spec->timing, -1, &at_ms))
+    return; /* the latter was said when it was read */
   gboolean again = pawl_timing_next(&spec->timing, now_ms, &at_ms);
-  if (!again && spec->timing.kind == PAWL_TIMING_AT) pawl_issues_add(issues, TRUE, file, place, path, NULL, "at is in the past, so it never fires");
-  else if (!again) pawl_issues_add(issues, TRUE, file, place, path, NULL, "never fires again");
+  if (!again && spec->timing.kind == PAWL_TIMING_AT)
+    pawl_issues_add(issues, TRUE, file, place, path, NULL, "at is in the past, so it never fires");
+  else if (!again)
+    pawl_issues_add(issues, TRUE, file, place, path, NULL, "never fires again");
   if (!again || spec->timing.kind != PAWL_TIMING_CRON) return;
   g_autoptr(GPtrArray) warnings = pawl_cron_warnings(spec->timing.cron, now_ms);
   for (guint i = 0; i < warnings->len; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A crontab as the tree of a YAML file that does the same: each line's command, user, variables, input and time, and cron's own ways (runs may overlap, what was
- * missed is gone, what a job leaves behind lives on, output is mailed). Everything that differs from pawl's defaults is written out, so that the trees of
- * several crontabs can be put together. */
+/* A crontab as the tree of a YAML file that does the same: each line's command, user, variables, input and time, and cron's own ways
+ * (runs may overlap, what was missed is gone, what a job leaves behind lives on, output is mailed). Everything that differs from pawl's
+ * defaults is written out, so that the trees of several crontabs can be put together. */
 #include "domain/crontab.h"
 
 #include "base/clock.h"
@@ -28,15 +28,17 @@ static void job_free(gpointer data) {
   g_free(job);
 }
 
-/* The command up to the first % that is not escaped, and the input behind it, as cron cuts them: in the command \% is a %, in the input further
- * percent signs are newlines, and a last line gets its newline. */
+/* The command up to the first % that is not escaped, and the input behind it, as cron cuts them: in the command \% is a %, in the input
+ * further percent signs are newlines, and a last line gets its newline. */
 static void split_percent(const char *rest, char **ret_command, char **ret_input) {
   GString *command = g_string_new(NULL), *input = g_string_new(NULL);
   const char *p = rest;
   gboolean escaped = FALSE;
   for (; *p != '\0'; p++) {
-    if (escaped && *p == '%') g_string_truncate(command, command->len - 1);
-    else if (*p == '%') break;
+    if (escaped && *p == '%')
+      g_string_truncate(command, command->len - 1);
+    else if (*p == '%')
+      break;
     g_string_append_c(command, *p);
     escaped = !escaped && *p == '\\';
   }
@@ -71,11 +73,14 @@ static json_t *env_of(const PawlCrontabLine *line, const PawlCrontabOptions *opt
   return env;
 }
 
-static json_t *task_of(const PawlCrontabLine *line, const PawlCrontabOptions *options, const Job *job, const char *input, const char *owner) {
+static json_t *task_of(
+  const PawlCrontabLine *line, const PawlCrontabOptions *options, const Job *job, const char *input, const char *owner) {
   json_t *task = json_object();
   const char *shell = variable(line, "SHELL"), *home = variable(line, "HOME");
-  if (shell == NULL || *shell == '\0' || strcmp(shell, CRON_SHELL) == 0) json_object_set_new(task, "shell", json_string(job->command));
-  else json_object_set_new(task, "shell", json_pack("{ssss}", "command", job->command, "program", shell));
+  if (shell == NULL || *shell == '\0' || strcmp(shell, CRON_SHELL) == 0)
+    json_object_set_new(task, "shell", json_string(job->command));
+  else
+    json_object_set_new(task, "shell", json_pack("{ssss}", "command", job->command, "program", shell));
   if (input != NULL) json_object_set_new(task, "input", json_string(input));
   if (job->user != NULL) json_object_set_new(task, "user", json_string(job->user));
   if (home != NULL && *home == '/' && g_strcmp0(home, options->home) != 0) json_object_set_new(task, "cwd", json_string(home));
@@ -95,18 +100,20 @@ static json_t *trigger_of(const PawlCrontabLine *line) {
 }
 
 /* The user of a line of the system format, and what follows; FALSE after saying what is wrong. */
-static gboolean take_user(const PawlCrontabLine *line, const PawlCrontabOptions *options, char **ret_user, const char **ret_command,
-  GPtrArray *issues) {
+static gboolean take_user(
+  const PawlCrontabLine *line, const PawlCrontabOptions *options, char **ret_user, const char **ret_command, GPtrArray *issues) {
   const PawlPlace place = {line->line, line->rest_column};
   gsize n = strcspn(line->rest, " \t");
   const char *command = line->rest + n + strspn(line->rest + n, " \t");
   g_autofree char *user = g_strndup(line->rest, n);
   if (*command == '\0') {
-    pawl_issues_add(issues, FALSE, options->file, place, NULL, "in a system crontab a user stands before the command", "no command after the user");
+    pawl_issues_add(
+      issues, FALSE, options->file, place, NULL, "in a system crontab a user stands before the command", "no command after the user");
     return FALSE;
   }
   if (*user == '-' || strpbrk(user, ":/") != NULL || n > 64) {
-    pawl_issues_add(issues, FALSE, options->file, place, NULL, "in a system crontab a user stands before the command", "not a name of a user");
+    pawl_issues_add(
+      issues, FALSE, options->file, place, NULL, "in a system crontab a user stands before the command", "not a name of a user");
     return FALSE;
   }
   if (!options->may_change_user && g_strcmp0(user, options->login) != 0) {
@@ -126,8 +133,8 @@ static void add_trigger(json_t *triggers, json_t *trigger) {
 }
 
 /* Lines that do the same at other times are one task. */
-static void take_line(const PawlCrontabLine *line, gboolean system, const PawlCrontabOptions *options, GPtrArray *jobs, GHashTable *by_identity,
-  GPtrArray *issues) {
+static void take_line(const PawlCrontabLine *line, gboolean system, const PawlCrontabOptions *options, GPtrArray *jobs,
+  GHashTable *by_identity, GPtrArray *issues) {
   const char *rest = line->rest;
   g_autofree char *input = NULL;
   Job *job = g_new0(Job, 1);
@@ -136,10 +143,12 @@ static void take_line(const PawlCrontabLine *line, gboolean system, const PawlCr
       g_free(job);
       return;
     }
-  } else if (options->may_change_user) job->user = g_strdup(options->login);
+  } else if (options->may_change_user)
+    job->user = g_strdup(options->login);
   split_percent(rest, &job->command, &input);
   if (job->command[strspn(job->command, " \t")] == '\0') {
-    pawl_issues_add(issues, FALSE, options->file, (PawlPlace){line->line, line->rest_column}, NULL, NULL, "no command before the percent sign");
+    pawl_issues_add(
+      issues, FALSE, options->file, (PawlPlace){line->line, line->rest_column}, NULL, NULL, "no command before the percent sign");
     job_free(job);
     return;
   }
@@ -158,10 +167,11 @@ static void take_line(const PawlCrontabLine *line, gboolean system, const PawlCr
   if (same != job) job_free(job);
 }
 
-/* Names do not depend on where a line stands: two jobs with one slug are told apart by a hash of user and command, and if these are equal too, of all
- * they have. */
+/* Names do not depend on where a line stands: two jobs with one slug are told apart by a hash of user and command, and if these are
+ * equal too, of all they have. */
 static void name_jobs(const GPtrArray *jobs, json_t *tasks) {
-  g_autoptr(GHashTable) slugs = g_hash_table_new(g_str_hash, g_str_equal), names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr(GHashTable) slugs = g_hash_table_new(g_str_hash, g_str_equal),
+                        names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   for (guint i = 0; i < jobs->len; i++) {
     const Job *job = g_ptr_array_index(jobs, i);
     g_hash_table_insert(slugs, job->slug, GINT_TO_POINTER(GPOINTER_TO_INT(g_hash_table_lookup(slugs, job->slug)) + 1));
@@ -187,8 +197,8 @@ static void name_jobs(const GPtrArray *jobs, json_t *tasks) {
 
 static json_t *to_json(const char *text, gsize bytes, const PawlCrontabOptions *options, GPtrArray *issues) {
   if (bytes > PAWL_FILE_MAX_BYTES) {
-    pawl_issues_add(issues, FALSE, options->file, (PawlPlace){0, 0}, NULL, NULL, "%" G_GSIZE_FORMAT " bytes; a crontab has at most %d", bytes,
-      PAWL_FILE_MAX_BYTES);
+    pawl_issues_add(issues, FALSE, options->file, (PawlPlace){0, 0}, NULL, NULL, "%" G_GSIZE_FORMAT " bytes; a crontab has at most %d",
+      bytes, PAWL_FILE_MAX_BYTES);
     return NULL;
   }
   g_autoptr(GPtrArray) lines = pawl_crontab_read(text, bytes, options, issues), jobs = g_ptr_array_new_with_free_func(job_free);

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The name of a task that comes from a crontab: of the file and of the program that the command is about. A command line often begins with something else
- * ("test -x /usr/sbin/x && …", "if [ … ]; then nice x"), so it is cut into words by the main rules of the shell, and the first word in the
- * place of a command that is neither a test nor a wrapper is the program. A guess is enough: it only makes a name. */
+/* The name of a task that comes from a crontab: of the file and of the program that the command is about. A command line often begins
+ * with something else ("test -x /usr/sbin/x && …", "if [ … ]; then nice x"), so it is cut into words by the main rules of the shell, and
+ * the first word in the place of a command that is neither a test nor a wrapper is the program. A guess is enough: it only makes a name. */
 #include "domain/crontab.h"
 
 #include <string.h>
 
 #define SLUG_MAX 48
 
-static const char *const keywords[] = {"if", "then", "else", "elif", "fi", "while", "until", "do", "done", "case", "esac", "in", "!", "{", "}", "time", NULL};
+static const char *const keywords[] = {
+  "if", "then", "else", "elif", "fi", "while", "until", "do", "done", "case", "esac", "in", "!", "{", "}", "time", NULL};
 /* commands that say whether, not what */
-static const char *const preludes[] = {"test", "[", "[[", ":", "true", "false", "cd", "export", "set", "unset", "umask", "ulimit", "sleep", "source",
-  ".", "trap", "wait", "exit", "return", "for", NULL};
-static const char *const wrappers[] = {"nice", "ionice", "nohup", "env", "exec", "eval", "timeout", "flock", "chronic", "setsid", "sudo", "command",
-  "chrt", "taskset", "stdbuf", NULL};
-static const char *const interpreters[] = {"php", "python", "python2", "python3", "perl", "ruby", "node", "sh", "bash", "dash", "zsh", "ksh",
-  "java", NULL};
-static const char *const others[] = {"find", "rm", "cp", "mv", "tar", "echo", "date", "curl", "wget", "rsync", "cat", "touch", "mkdir", "chown", "chmod",
-  "mail", "docker", "podman", "git", "make", "certbot", "apt", "apt-get", "systemctl", "service", "mysqldump", "pg_dump", "psql", "run-parts",
-  "logrotate", "logger", "printf", "ls", "grep", "sed", "awk", "ssh", "scp", "kill", "killall", "pkill", "xargs", "restic", "borg", "rclone", "npm",
-  "npx", "go", "if", "while", NULL};
+static const char *const preludes[] = {"test", "[", "[[", ":", "true", "false", "cd", "export", "set", "unset", "umask", "ulimit", "sleep",
+  "source", ".", "trap", "wait", "exit", "return", "for", NULL};
+static const char *const wrappers[] = {"nice", "ionice", "nohup", "env", "exec", "eval", "timeout", "flock", "chronic", "setsid", "sudo",
+  "command", "chrt", "taskset", "stdbuf", NULL};
+static const char *const interpreters[] = {
+  "php", "python", "python2", "python3", "perl", "ruby", "node", "sh", "bash", "dash", "zsh", "ksh", "java", NULL};
+static const char *const others[] = {"find", "rm", "cp", "mv", "tar", "echo", "date", "curl", "wget", "rsync", "cat", "touch", "mkdir",
+  "chown", "chmod", "mail", "docker", "podman", "git", "make", "certbot", "apt", "apt-get", "systemctl", "service", "mysqldump", "pg_dump",
+  "psql", "run-parts", "logrotate", "logger", "printf", "ls", "grep", "sed", "awk", "ssh", "scp", "kill", "killall", "pkill", "xargs",
+  "restic", "borg", "rclone", "npm", "npx", "go", "if", "while", NULL};
 
 gboolean pawl_crontab_is_program_word(const char *word, gsize bytes) {
   g_autofree char *copy = g_strndup(word, bytes);
@@ -39,17 +40,23 @@ static const char *skip_part(const char *p) {
     while (*p != '\0' && *p != quote) p += *p == '\\' && quote != '\'' && p[1] != '\0' ? 2 : 1;
     return *p != '\0' ? p + 1 : p;
   }
-  if (*p == '$' && p[1] == '(') open = '(', close = ')';
-  else if (*p == '$' && p[1] == '{') open = '{', close = '}';
-  else return p + 1;
+  if (*p == '$' && p[1] == '(')
+    open = '(', close = ')';
+  else if (*p == '$' && p[1] == '{')
+    open = '{', close = '}';
+  else
+    return p + 1;
   for (p++; *p != '\0'; p++) {
-    if (*p == open) depth++;
-    else if (*p == close && --depth == 0) return p + 1;
+    if (*p == open)
+      depth++;
+    else if (*p == close && --depth == 0)
+      return p + 1;
   }
   return p;
 }
 
-/* The next word as a new string without quotes; "" at what ends a command (; & | ( ) and a newline); NULL at the end. Redirections are passed over. */
+/* The next word as a new string without quotes; "" at what ends a command (; & | ( ) and a newline); NULL at the end. Redirections are
+ * passed over. */
 static char *next_word(const char **p) {
   for (;;) {
     while (**p == ' ' || **p == '\t') (*p)++;
@@ -135,9 +142,12 @@ static char *program_of(const char *command) {
     g_autofree char *argument = strcmp(base, "command") == 0 ? next_word(&look) : NULL;
     gboolean asks = argument != NULL && (strcmp(argument, "-v") == 0 || strcmp(argument, "-V") == 0);
     if (fallback == NULL) fallback = g_strdup(base);
-    if (asks || g_strv_contains(preludes, base)) skip_command(&p);
-    else if (g_strv_contains(wrappers, base)) skip_wrapper(&p, base);
-    else found = g_strv_contains(interpreters, base) ? script_of(&p, base) : g_strdup(word);
+    if (asks || g_strv_contains(preludes, base))
+      skip_command(&p);
+    else if (g_strv_contains(wrappers, base))
+      skip_wrapper(&p, base);
+    else
+      found = g_strv_contains(interpreters, base) ? script_of(&p, base) : g_strdup(word);
   }
   return found != NULL ? found : fallback != NULL ? g_steal_pointer(&fallback) : g_strdup("job");
 }
@@ -154,8 +164,10 @@ static char *slug(const char *path, const char *const *endings) {
     break;
   }
   for (const char *p = base; *p != '\0' && out->len < SLUG_MAX; p++) {
-    if (g_ascii_isalnum(*p) || (out->len > 0 && (*p == '_' || *p == '.'))) g_string_append_c(out, *p);
-    else if (out->len > 0 && out->str[out->len - 1] != '-') g_string_append_c(out, '-');
+    if (g_ascii_isalnum(*p) || (out->len > 0 && (*p == '_' || *p == '.')))
+      g_string_append_c(out, *p);
+    else if (out->len > 0 && out->str[out->len - 1] != '-')
+      g_string_append_c(out, '-');
   }
   while (out->len > 0 && !g_ascii_isalnum(out->str[out->len - 1])) g_string_truncate(out, out->len - 1);
   return g_string_free(out, out->len == 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lines of a crontab, after crontab(5): blank, comment, NAME = VALUE, or five fields (or @word) and what to run. A variable holds for the
- * lines below it. Two things cron itself cannot read are read here: lines that end in CR LF, and a last line without a newline. */
+/* The lines of a crontab, after crontab(5): blank, comment, NAME = VALUE, or five fields (or @word) and what to run. A variable holds
+ * for the lines below it. Two things cron itself cannot read are read here: lines that end in CR LF, and a last line without a newline. */
 #include "domain/crontab.h"
 
 #include "base/clock.h"
@@ -72,16 +72,21 @@ gboolean pawl_crontab_is_receiver(const char *mailto) {
 
 static void set_delay(Reading *r, const char *value) {
   guint64 minutes;
-  if (*value == '\0') r->delay_ms = 0;
-  else if (g_ascii_string_to_unsigned(value, 10, 0, DELAY_MAX_MINUTES, &minutes, NULL)) r->delay_ms = (gint64)minutes * PAWL_MINUTE_MS;
-  else say(r, TRUE, 1, NULL, "RANDOM_DELAY is not honoured: it is a number of minutes, 0 to %d", DELAY_MAX_MINUTES);
+  if (*value == '\0')
+    r->delay_ms = 0;
+  else if (g_ascii_string_to_unsigned(value, 10, 0, DELAY_MAX_MINUTES, &minutes, NULL))
+    r->delay_ms = (gint64)minutes * PAWL_MINUTE_MS;
+  else
+    say(r, TRUE, 1, NULL, "RANDOM_DELAY is not honoured: it is a number of minutes, 0 to %d", DELAY_MAX_MINUTES);
 }
 
 /* Names that mean something, and what cannot be done about some of them. FALSE: it is not kept as a variable. */
 static gboolean take_meaning(Reading *r, const char *name, const char *value) {
   static const char *const mail_names[] = {"MAILFROM", "CONTENT_TYPE", "CONTENT_TRANSFER_ENCODING", NULL};
-  if (strcmp(name, "CRON_TZ") == 0) set_zone(r, value);
-  else if (strcmp(name, "RANDOM_DELAY") == 0) set_delay(r, value);
+  if (strcmp(name, "CRON_TZ") == 0)
+    set_zone(r, value);
+  else if (strcmp(name, "RANDOM_DELAY") == 0)
+    set_delay(r, value);
   else if (strcmp(name, "MAILTO") == 0 && *value != '\0' && !pawl_crontab_is_receiver(value))
     say(r, TRUE, 1, NULL, "MAILTO is not honoured, and no mail is sent: it is no address");
   else if (strcmp(name, "LOGNAME") == 0) {
@@ -92,7 +97,8 @@ static gboolean take_meaning(Reading *r, const char *name, const char *value) {
     return FALSE;
   } else if (strcmp(name, "HOME") == 0 && *value != '/')
     say(r, TRUE, 1, NULL, "HOME is not honoured as the working directory: it is no absolute path");
-  else if (g_strv_contains(mail_names, name)) say(r, TRUE, 1, NULL, "%s is a mere variable here: mail goes out as the mail system has it", name);
+  else if (g_strv_contains(mail_names, name))
+    say(r, TRUE, 1, NULL, "%s is a mere variable here: mail goes out as the mail system has it", name);
   return TRUE;
 }
 
@@ -187,8 +193,10 @@ static PawlCron *parse_expression(Reading *r, const char *line, const char *begi
 static char *with_single_blanks(const char *begin, const char *end) {
   GString *out = g_string_new(NULL);
   for (const char *p = begin; p < end; p++)
-    if (!is_blank(*p)) g_string_append_c(out, *p);
-    else if (!is_blank(p[-1])) g_string_append_c(out, ' ');
+    if (!is_blank(*p))
+      g_string_append_c(out, *p);
+    else if (!is_blank(p[-1]))
+      g_string_append_c(out, ' ');
   return g_string_free(out, FALSE);
 }
 
@@ -208,8 +216,8 @@ static void take_entry(Reading *r, const char *line, const char *p) {
   PawlCron *cron = parse_expression(r, line, begin, end);
   if (cron == NULL) return;
   PawlCrontabLine *entry = g_new0(PawlCrontabLine, 1);
-  *entry = (PawlCrontabLine){r->number, with_single_blanks(begin, end), g_strdup(p), column_of(line, p),
-    g_strdup(r->zone), jitter_of(r, cron), json_incref(r->env)};
+  *entry = (PawlCrontabLine){
+    r->number, with_single_blanks(begin, end), g_strdup(p), column_of(line, p), g_strdup(r->zone), jitter_of(r, cron), json_incref(r->env)};
   pawl_cron_unref(cron);
   g_ptr_array_add(r->lines, entry);
 }
@@ -232,7 +240,10 @@ static void take_line(Reading *r, const char *begin, gsize bytes) {
 }
 
 GPtrArray *pawl_crontab_read(const char *text, gsize bytes, const PawlCrontabOptions *options, GPtrArray *issues) {
-  Reading r = {.options = options, .issues = issues, .lines = g_ptr_array_new_with_free_func(pawl_crontab_line_free), .env = json_object(),
+  Reading r = {.options = options,
+    .issues = issues,
+    .lines = g_ptr_array_new_with_free_func(pawl_crontab_line_free),
+    .env = json_object(),
     .zone = g_strdup(options->host_zone)};
   const char *end = text + bytes;
   while (text < end) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The defaults, as `pawl defaults` prints them. The values of specs are set in spec_task.c and spec_trigger.c; a test reads a file that says nothing and compares. */
+/* The defaults, as `pawl defaults` prints them. The values of specs are set in spec_task.c and spec_trigger.c; a test reads a file that
+ * says nothing and compares. */
 #include "domain/domain.h"
 
 static const PawlDefault defaults_table[] = {

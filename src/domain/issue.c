@@ -37,8 +37,8 @@ static gboolean drop_last_warning(GPtrArray *issues) {
   return FALSE;
 }
 
-void pawl_issues_add(GPtrArray *issues, gboolean warning, const char *file, PawlPlace place, const char *path, const char *hint,
-  const char *format, ...) {
+void pawl_issues_add(
+  GPtrArray *issues, gboolean warning, const char *file, PawlPlace place, const char *path, const char *hint, const char *format, ...) {
   PawlIssue *issue = g_new0(PawlIssue, 1);
   va_list args;
   va_start(args, format);
@@ -54,8 +54,10 @@ void pawl_issues_add(GPtrArray *issues, gboolean warning, const char *file, Pawl
 }
 
 void pawl_issues_move(GPtrArray *issues, PawlIssue *issue) {
-  if (issues->len < PAWL_ISSUES_MAX || (!issue->warning && drop_last_warning(issues))) g_ptr_array_add(issues, issue);
-  else pawl_issue_free(issue);
+  if (issues->len < PAWL_ISSUES_MAX || (!issue->warning && drop_last_warning(issues)))
+    g_ptr_array_add(issues, issue);
+  else
+    pawl_issue_free(issue);
 }
 
 gboolean pawl_issues_have_error(const GPtrArray *issues) {

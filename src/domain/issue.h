@@ -6,7 +6,9 @@
 #define PAWL_ISSUES_MAX 100
 
 /* Where something stands. 0: not known. */
-typedef struct { gint line, column; } PawlPlace;
+typedef struct {
+  gint line, column;
+} PawlPlace;
 
 /* Appends an issue. At most PAWL_ISSUES_MAX are kept; an error that finds the list full takes the place of the last warning, so
  * that a list without errors is one of a good file. `file`, `path` and `hint` may be NULL and are copied. */

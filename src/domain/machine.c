@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How attempts move, and what that makes of their run: one table. A row's number is stored with each event, so rows are
- * appended and never renumbered. Where the guard decides there are two rows, one for each answer of the retry rule; else there is one, whose
- * guard is FALSE and which applies either way. */
+/* How attempts move, and what that makes of their run: one table. A row's number is stored with each event, so rows are appended and
+ * never renumbered. Where the guard decides there are two rows, one for each answer of the retry rule; else there is one, whose guard is
+ * FALSE and which applies either way. */
 #include "domain/domain.h"
 
 #include <string.h>
 
+/* clang-format off */
 static const PawlTransition machine_table[] = {
   {1, PAWL_ATTEMPT_NONE, PAWL_EVENT_ADMIT, FALSE, PAWL_ATTEMPT_WAITING, PAWL_RUN_QUEUED, FALSE, "an occurrence or a request was admitted"},
   {2, PAWL_ATTEMPT_NONE, PAWL_EVENT_DEFER, FALSE, PAWL_ATTEMPT_WAITING, PAWL_RUN_SCHEDULED, FALSE, "admitted for a later start"},
@@ -30,11 +31,13 @@ static const PawlTransition machine_table[] = {
   {21, PAWL_ATTEMPT_RUNNING, PAWL_EVENT_LATER, FALSE, PAWL_ATTEMPT_FAILED, PAWL_RUN_FAILED, FALSE, "exit code 75, and it may not be put off again"},
   {22, PAWL_ATTEMPT_RUNNING, PAWL_EVENT_LATER, TRUE, PAWL_ATTEMPT_FAILED, PAWL_RUN_RETRY_WAIT, TRUE, "exit code 75: put off without using up an attempt"},
 };
+/* clang-format on */
 
-static const char *const attempt_names[] = {"waiting", "leased", "running", "succeeded", "failed", "cancelled", "timed_out", "lost", "none"};
+static const char *const attempt_names[] = {
+  "waiting", "leased", "running", "succeeded", "failed", "cancelled", "timed_out", "lost", "none"};
 static const char *const run_names[] = {"scheduled", "queued", "running", "retry_wait", "succeeded", "failed", "cancelled", "timed_out"};
-static const char *const event_names[] = {"admit", "grant", "start", "succeed", "fail", "time_out", "cancel", "lose", "too_late", "later",
-  "defer", "wake"};
+static const char *const event_names[] = {
+  "admit", "grant", "start", "succeed", "fail", "time_out", "cancel", "lose", "too_late", "later", "defer", "wake"};
 G_STATIC_ASSERT(G_N_ELEMENTS(attempt_names) == PAWL_ATTEMPT_NONE + 1);
 G_STATIC_ASSERT(G_N_ELEMENTS(run_names) == PAWL_RUN_TIMED_OUT + 1);
 G_STATIC_ASSERT(G_N_ELEMENTS(event_names) == PAWL_EVENT_WAKE + 1);

@@ -21,8 +21,10 @@ PawlPlace pawl_reader_place(const PawlReader *reader, gboolean of_key) {
 static void append_path(GString *path, const PawlSpot *spot) {
   if (spot == NULL) return;
   append_path(path, spot->parent);
-  if (spot->key == NULL) g_string_append_printf(path, "[%" G_GSIZE_FORMAT "]", spot->index);
-  else g_string_append_printf(path, "%s%s", path->len > 0 ? "." : "", spot->key);
+  if (spot->key == NULL)
+    g_string_append_printf(path, "[%" G_GSIZE_FORMAT "]", spot->index);
+  else
+    g_string_append_printf(path, "%s%s", path->len > 0 ? "." : "", spot->key);
 }
 
 static void say(PawlReader *reader, gboolean warning, gboolean of_key, const char *hint, const char *format, va_list args)
@@ -108,16 +110,18 @@ void pawl_say_unknown_key(PawlReader *reader, const PawlKeyTable *const *tables,
   pawl_say_key_error(reader, hint, "unknown key of %s", first->what);
 }
 
-void pawl_read_object(PawlReader *reader, const PawlKeyTable *table, guint scopes, const json_t *object, gpointer target,
-  gboolean ignore_unknown) {
+void pawl_read_object(
+  PawlReader *reader, const PawlKeyTable *table, guint scopes, const json_t *object, gpointer target, gboolean ignore_unknown) {
   const char *name;
   json_t *value;
   json_object_foreach((json_t *)object, name, value) {
     PawlSpot spot;
     const PawlKey *key = pawl_key_find(table, scopes, name);
     pawl_enter_key(reader, &spot, object, name);
-    if (key != NULL) key->read(reader, key, value, target);
-    else if (!ignore_unknown) pawl_say_unknown_key(reader, &table, 1, scopes, name);
+    if (key != NULL)
+      key->read(reader, key, value, target);
+    else if (!ignore_unknown)
+      pawl_say_unknown_key(reader, &table, 1, scopes, name);
     pawl_leave(reader);
   }
 }
@@ -132,8 +136,10 @@ gboolean pawl_name_valid(const char *name) {
 
 gboolean pawl_check_name(PawlReader *reader, const char *name, const char *what) {
   if (pawl_name_valid(name)) return TRUE;
-  if (strlen(name) > PAWL_NAME_MAX) pawl_say_key_error(reader, NULL, "the name of %s has at most %d characters", what, PAWL_NAME_MAX);
+  if (strlen(name) > PAWL_NAME_MAX)
+    pawl_say_key_error(reader, NULL, "the name of %s has at most %d characters", what, PAWL_NAME_MAX);
   else
-    pawl_say_key_error(reader, NULL, "not a name of %s: it has letters a-z, digits, '_', '-' and '.', and begins with a letter or digit", what);
+    pawl_say_key_error(
+      reader, NULL, "not a name of %s: it has letters a-z, digits, '_', '-' and '.', and begins with a letter or digit", what);
   return FALSE;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading JSON objects by tables of keys. Private to domain/.
  *
- * Each kind of object has one const table: a row says what the key is called, what it expects (the words of the error), which function reads it, and
- * where it lands. The same rows read a user's file, its `defaults:`, and a revision as it is stored; a row's scopes say where it is allowed. */
+ * Each kind of object has one const table: a row says what the key is called, what it expects (the words of the error), which function
+ * reads it, and where it lands. The same rows read a user's file, its `defaults:`, and a revision as it is stored; a row's scopes say
+ * where it is allowed. */
 #pragma once
 #include "domain/yaml_tree.h"
 
@@ -19,8 +20,8 @@ typedef struct {
   const char *file;
   const PawlPlaces *places; /* NULL: none are known */
   const PawlSpot *spot;
-  gboolean quiet;           /* what was already said is not said again */
-  gboolean stored;          /* a revision's canonical JSON: what a newer version may have written is an error */
+  gboolean quiet;  /* what was already said is not said again */
+  gboolean stored; /* a revision's canonical JSON: what a newer version may have written is an error */
   guint errors;
 } PawlReader;
 
@@ -41,7 +42,10 @@ void pawl_say_gerror(PawlReader *reader, const char *hint, GError **error);
 
 enum { PAWL_IN_FILE = 1, PAWL_IN_DEFAULTS = 2, PAWL_IN_STORED = 4, PAWL_EVERYWHERE = 7, PAWL_IN_SPEC = 5 };
 
-typedef struct { const char *word; gint value; } PawlWord; /* tables end with a NULL word */
+typedef struct {
+  const char *word;
+  gint value;
+} PawlWord; /* tables end with a NULL word */
 
 typedef struct PawlKey PawlKey;
 /* Reads `value` into the struct `target`, freeing what it replaces. */
@@ -54,7 +58,7 @@ struct PawlKey {
   const char *expected; /* "a duration such as 30m" */
   gint64 min, max;      /* of numbers and durations, both inclusive */
   const PawlWord *words;
-  const char *none;     /* a word that, like null, stands for min's neighbour "none"; NULL: null is refused */
+  const char *none; /* a word that, like null, stands for min's neighbour "none"; NULL: null is refused */
   gint64 none_value;
 };
 #define PAWL_FIELD(type, target, key) ((type *)((char *)(target) + (key)->offset))
@@ -62,7 +66,7 @@ struct PawlKey {
 typedef struct {
   const PawlKey *keys;
   gsize n;
-  const char *what;       /* "a task" */
+  const char *what;         /* "a task" */
   const PawlKey *elsewhere; /* another table, for the hint "it belongs to …"; may be NULL */
   gsize n_elsewhere;
   const char *elsewhere_what;
@@ -70,8 +74,8 @@ typedef struct {
 
 /* Reads each member of `object` whose key has a row in one of `scopes`; others are unknown keys, except that with `ignore_unknown` they are
  * passed over. */
-void pawl_read_object(PawlReader *reader, const PawlKeyTable *table, guint scopes, const json_t *object, gpointer target,
-  gboolean ignore_unknown);
+void pawl_read_object(
+  PawlReader *reader, const PawlKeyTable *table, guint scopes, const json_t *object, gpointer target, gboolean ignore_unknown);
 const PawlKey *pawl_key_find(const PawlKeyTable *table, guint scopes, const char *name);
 void pawl_say_unknown_key(PawlReader *reader, const PawlKeyTable *const *tables, gsize n_tables, guint scopes, const char *name);
 
@@ -85,7 +89,7 @@ void pawl_read_instant(PawlReader *reader, const PawlKey *key, const json_t *val
 void pawl_read_bytes(PawlReader *reader, const PawlKey *key, const json_t *value, gpointer target);    /* gint64 */
 void pawl_read_word(PawlReader *reader, const PawlKey *key, const json_t *value, gpointer target);     /* an enum */
 void pawl_read_nothing(PawlReader *reader, const PawlKey *key, const json_t *value, gpointer target);  /* read elsewhere */
-void pawl_read_input(PawlReader *reader, const PawlKey *key, const json_t *value, gpointer target);    /* char *: text, or any JSON as text */
+void pawl_read_input(PawlReader *reader, const PawlKey *key, const json_t *value, gpointer target); /* char *: text, or any JSON as text */
 
 const char *pawl_word_of(const PawlWord *words, gint value);
 /* A name of a project, pool, task or trigger: says what is wrong with it at the current spot's key. */

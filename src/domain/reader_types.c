@@ -45,8 +45,10 @@ void pawl_read_bool(PawlReader *reader, const PawlKey *key, const json_t *value,
     return;
   }
   gboolean text = json_is_string(value) && g_strv_contains(meant, json_string_value(value));
-  if (text) pawl_say_error(reader, "only true and false are booleans", "expected true or false, found the text '%s'", json_string_value(value));
-  else pawl_say_expected(reader, "true or false", value);
+  if (text)
+    pawl_say_error(reader, "only true and false are booleans", "expected true or false, found the text '%s'", json_string_value(value));
+  else
+    pawl_say_expected(reader, "true or false", value);
 }
 
 static gboolean take_int(PawlReader *reader, const PawlKey *key, const json_t *value, gint64 *ret) {
@@ -60,8 +62,8 @@ static gboolean take_int(PawlReader *reader, const PawlKey *key, const json_t *v
   }
   gint64 number = json_integer_value(value);
   if (number < key->min || number > key->max) {
-    pawl_say_error(reader, NULL, "%" G_GINT64_FORMAT " is out of range; it goes from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT, number, key->min,
-      key->max);
+    pawl_say_error(reader, NULL, "%" G_GINT64_FORMAT " is out of range; it goes from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT, number,
+      key->min, key->max);
     return FALSE;
   }
   *ret = number;
@@ -98,8 +100,10 @@ void pawl_read_duration(PawlReader *reader, const PawlKey *key, const json_t *va
   }
   if (ms < key->min || (key->max > 0 && ms > key->max)) {
     g_autofree char *low = pawl_duration_text(key->min), *high = pawl_duration_text(key->max);
-    if (key->max > 0) pawl_say_error(reader, NULL, "out of range; it goes from %s to %s", low, high);
-    else pawl_say_error(reader, NULL, "too short; it is at least %s", low);
+    if (key->max > 0)
+      pawl_say_error(reader, NULL, "out of range; it goes from %s to %s", low, high);
+    else
+      pawl_say_error(reader, NULL, "too short; it is at least %s", low);
     return;
   }
   *field = ms;
@@ -108,14 +112,28 @@ void pawl_read_duration(PawlReader *reader, const PawlKey *key, const json_t *va
 void pawl_read_instant(PawlReader *reader, const PawlKey *key, const json_t *value, gpointer target) {
   gint64 at_ms;
   g_autoptr(GError) error = NULL;
-  if (is_none(key, value)) *PAWL_FIELD(gint64, target, key) = 0;
-  else if (!json_is_string(value)) pawl_say_expected(reader, key->expected, value);
-  else if (!pawl_instant_parse(json_string_value(value), &at_ms, &error)) pawl_say_gerror(reader, NULL, &error);
-  else *PAWL_FIELD(gint64, target, key) = at_ms;
+  if (is_none(key, value))
+    *PAWL_FIELD(gint64, target, key) = 0;
+  else if (!json_is_string(value))
+    pawl_say_expected(reader, key->expected, value);
+  else if (!pawl_instant_parse(json_string_value(value), &at_ms, &error))
+    pawl_say_gerror(reader, NULL, &error);
+  else
+    *PAWL_FIELD(gint64, target, key) = at_ms;
 }
 
-static const struct { const char *name; gint64 bytes; } size_units[] = {
-  {"", 1}, {"B", 1}, {"KiB", 1024}, {"MiB", 1024 * 1024}, {"GiB", 1024 * 1024 * 1024}, {"kB", 1000}, {"KB", 1000}, {"MB", 1000000},
+static const struct {
+  const char *name;
+  gint64 bytes;
+} size_units[] = {
+  {"", 1},
+  {"B", 1},
+  {"KiB", 1024},
+  {"MiB", 1024 * 1024},
+  {"GiB", 1024 * 1024 * 1024},
+  {"kB", 1000},
+  {"KB", 1000},
+  {"MB", 1000000},
   {"GB", 1000000000},
 };
 
@@ -135,7 +153,8 @@ static gboolean parse_bytes(const char *text, gint64 *ret_bytes) {
 
 void pawl_read_bytes(PawlReader *reader, const PawlKey *key, const json_t *value, gpointer target) {
   gint64 bytes;
-  if (json_is_integer(value)) bytes = json_integer_value(value);
+  if (json_is_integer(value))
+    bytes = json_integer_value(value);
   else if (!json_is_string(value) || !parse_bytes(json_string_value(value), &bytes)) {
     pawl_say_expected(reader, key->expected, value);
     return;
@@ -183,8 +202,10 @@ void pawl_read_input(PawlReader *reader, const PawlKey *key, const json_t *value
     pawl_say_error(reader, NULL, "a NUL byte cannot stand in an input");
     return;
   }
-  if (json_is_string(value)) text = g_strdup(json_string_value(value));
-  else if (!json_is_null(value)) text = pawl_json_canonical(value);
+  if (json_is_string(value))
+    text = g_strdup(json_string_value(value));
+  else if (!json_is_null(value))
+    text = pawl_json_canonical(value);
   if (text != NULL && strlen(text) > INPUT_MAX_BYTES) {
     pawl_say_error(reader, NULL, "the input is longer than %d bytes", INPUT_MAX_BYTES);
     return;

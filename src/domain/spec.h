@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Task and trigger specs between a JSON tree and their structs. Private to domain/.
  *
- * The normal form that is stored is the user's form with every key written out, so one set of readers serves both: a file is read over its `defaults:`, these
- * over the built-in ones; a stored revision is read alone. */
+ * The normal form that is stored is the user's form with every key written out, so one set of readers serves both: a file is read over
+ * its `defaults:`, these over the built-in ones; a stored revision is read alone. */
 #pragma once
 #include "domain/reader.h"
 
@@ -15,11 +15,12 @@ extern const PawlKeyTable pawl_task_keys, pawl_trigger_keys;
 PawlTaskSpec *pawl_task_spec_new(void);
 PawlTriggerSpec *pawl_trigger_spec_new(void);
 
-/* Over the built-in defaults: `defaults` (an object, NULL: none; what is wrong in it is not said again), then `object` in `scope`. Never NULL; what is
- * wrong is said to the reader, and then the spec is of no use. */
+/* Over the built-in defaults: `defaults` (an object, NULL: none; what is wrong in it is not said again), then `object` in `scope`. Never
+ * NULL; what is wrong is said to the reader, and then the spec is of no use. */
 PawlTaskSpec *pawl_task_spec_read(PawlReader *reader, const json_t *defaults, const json_t *object, guint scope);
 /* `full_name`: what H is spread by, pawl_trigger_full_name(). */
-PawlTriggerSpec *pawl_trigger_spec_read(PawlReader *reader, const json_t *defaults, const json_t *object, guint scope, const char *full_name);
+PawlTriggerSpec *pawl_trigger_spec_read(
+  PawlReader *reader, const json_t *defaults, const json_t *object, guint scope, const char *full_name);
 char *pawl_trigger_full_name(const char *project, const char *task, const char *trigger);
 
 /* The normal form. New references. */

@@ -9,10 +9,11 @@
 
 #define FIELD(name) G_STRUCT_OFFSET(PawlTaskSpec, name)
 
-const PawlWord pawl_mail_words[] = {{"never", PAWL_MAIL_NEVER}, {"output", PAWL_MAIL_OUTPUT}, {"failure", PAWL_MAIL_FAILURE},
-  {"always", PAWL_MAIL_ALWAYS}, {NULL, 0}};
+const PawlWord pawl_mail_words[] = {
+  {"never", PAWL_MAIL_NEVER}, {"output", PAWL_MAIL_OUTPUT}, {"failure", PAWL_MAIL_FAILURE}, {"always", PAWL_MAIL_ALWAYS}, {NULL, 0}};
 static const PawlWord background_words[] = {{"end", FALSE}, {"keep", TRUE}, {NULL, 0}};
 
+/* clang-format off */
 static const PawlKey task_rows[] = {
   {.name = "exec", .scopes = PAWL_IN_SPEC, .read = pawl_read_exec, .expected = "a list of texts, the program and its arguments"},
   {.name = "shell", .scopes = PAWL_IN_SPEC, .read = pawl_read_shell, .expected = "a text, the command"},
@@ -51,9 +52,14 @@ static const PawlKey task_rows[] = {
     .expected = "a size such as 256KiB"},
   {.name = "triggers", .scopes = PAWL_IN_FILE, .read = pawl_read_nothing, .expected = "a mapping of triggers"},
 };
+/* clang-format on */
 
-const PawlKeyTable pawl_task_keys = {.keys = task_rows, .n = G_N_ELEMENTS(task_rows), .what = "a task",
-  .elsewhere = pawl_trigger_rows, .n_elsewhere = PAWL_TRIGGER_ROWS, .elsewhere_what = "a trigger or to defaults"};
+const PawlKeyTable pawl_task_keys = {.keys = task_rows,
+  .n = G_N_ELEMENTS(task_rows),
+  .what = "a task",
+  .elsewhere = pawl_trigger_rows,
+  .n_elsewhere = PAWL_TRIGGER_ROWS,
+  .elsewhere_what = "a trigger or to defaults"};
 
 static void env_var_free(gpointer data) {
   PawlEnvVar *var = data;
@@ -107,7 +113,8 @@ static void check_work(PawlReader *reader, const json_t *object) {
     pawl_leave(reader);
     if (first == NULL) first = kinds[i];
   }
-  if (first == NULL) pawl_say_error(reader, "write exec: [program, argument], shell: \"command\" or noop: {}", "it does not say what to run");
+  if (first == NULL)
+    pawl_say_error(reader, "write exec: [program, argument], shell: \"command\" or noop: {}", "it does not say what to run");
 }
 
 static void check_retry(PawlReader *reader, const json_t *object, PawlTaskSpec *spec) {

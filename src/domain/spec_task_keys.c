@@ -21,7 +21,8 @@ static char **take_texts(PawlReader *reader, const PawlKey *key, const json_t *l
   json_array_foreach((json_t *)list, i, item) {
     PawlSpot spot;
     pawl_enter_index(reader, &spot, list, i);
-    if (!json_is_string(item)) pawl_say_expected(reader, "a text", item);
+    if (!json_is_string(item))
+      pawl_say_expected(reader, "a text", item);
     else {
       bytes += json_string_length(item) + 1;
       g_ptr_array_add(texts, g_strdup(json_string_value(item)));
@@ -52,14 +53,25 @@ void pawl_read_exec(PawlReader *reader, const PawlKey *key, const json_t *value,
 }
 
 static const PawlKey shell_rows[] = {
-  {.name = "command", .scopes = PAWL_EVERYWHERE, .read = pawl_read_text, .offset = FIELD(command), .min = 1, .expected = "a text, the command"},
-  {.name = "program", .scopes = PAWL_EVERYWHERE, .read = pawl_read_text, .offset = FIELD(shell), .min = 1, .max = 4095,
+  {.name = "command",
+    .scopes = PAWL_EVERYWHERE,
+    .read = pawl_read_text,
+    .offset = FIELD(command),
+    .min = 1,
+    .expected = "a text, the command"},
+  {.name = "program",
+    .scopes = PAWL_EVERYWHERE,
+    .read = pawl_read_text,
+    .offset = FIELD(shell),
+    .min = 1,
+    .max = 4095,
     .expected = "a text, the shell's path"},
 };
 static const PawlKeyTable shell_keys = {.keys = shell_rows, .n = G_N_ELEMENTS(shell_rows), .what = "shell"};
 
 void pawl_read_shell(PawlReader *reader, const PawlKey *key, const json_t *value, gpointer target) {
-  static const PawlKey command = {.name = "shell", .read = pawl_read_text, .offset = FIELD(command), .min = 1, .expected = "a text, the command"};
+  static const PawlKey command = {
+    .name = "shell", .read = pawl_read_text, .offset = FIELD(command), .min = 1, .expected = "a text, the command"};
   PawlTaskSpec *spec = target;
   spec->kind = PAWL_WORK_SHELL;
   if (!json_is_object(value)) {
@@ -91,25 +103,32 @@ void pawl_read_cwd(PawlReader *reader, const PawlKey *key, const json_t *value, 
 
 static gboolean check_env_name(PawlReader *reader, const char *name, gboolean of_key) {
   const char *why = NULL;
-  if (g_str_has_prefix(name, "PAWL_")) why = "names that begin with PAWL_ are pawl's own";
+  if (g_str_has_prefix(name, "PAWL_"))
+    why = "names that begin with PAWL_ are pawl's own";
   else if (!(g_ascii_isalpha(*name) || *name == '_') || strlen(name) > PAWL_NAME_MAX ||
            strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.") != strlen(name))
     why = "not a name of a variable: letters, digits and '_', not beginning with a digit";
   if (why == NULL) return TRUE;
-  if (of_key) pawl_say_key_error(reader, NULL, "%s", why);
-  else pawl_say_error(reader, NULL, "%s", why);
+  if (of_key)
+    pawl_say_key_error(reader, NULL, "%s", why);
+  else
+    pawl_say_error(reader, NULL, "%s", why);
   return FALSE;
 }
 
 static const PawlKey env_rows[] = {
   {.name = "from_file", .scopes = PAWL_EVERYWHERE, .read = pawl_read_text, .min = 1, .max = 4095, .expected = "a text, a file's path"},
-  {.name = "from_env", .scopes = PAWL_EVERYWHERE, .read = pawl_read_text, .min = 1, .max = PAWL_NAME_MAX, .expected = "a text, a variable's name"},
+  {.name = "from_env",
+    .scopes = PAWL_EVERYWHERE,
+    .read = pawl_read_text,
+    .min = 1,
+    .max = PAWL_NAME_MAX,
+    .expected = "a text, a variable's name"},
 };
 static const PawlKeyTable env_keys = {.keys = env_rows, .n = G_N_ELEMENTS(env_rows), .what = "a variable"};
 
 static PawlEnvVar *take_env_var(PawlReader *reader, const char *name, const json_t *value) {
-  static const PawlKey literal = {.name = "env", .read = pawl_read_text,
-    .expected = "a text, {from_file: PATH} or {from_env: NAME}"};
+  static const PawlKey literal = {.name = "env", .read = pawl_read_text, .expected = "a text, {from_file: PATH} or {from_env: NAME}"};
   g_autofree char *text = NULL;
   guint before = reader->errors;
   PawlEnvSource source = PAWL_ENV_LITERAL;
@@ -120,7 +139,8 @@ static PawlEnvVar *take_env_var(PawlReader *reader, const char *name, const json
     if (reader->errors == before && source == PAWL_ENV_FROM_FILE && *text != '/')
       pawl_say_error(reader, "begin it with /", "from_file is an absolute path");
     if (reader->errors == before && source == PAWL_ENV_FROM_ENV) check_env_name(reader, text, FALSE);
-  } else pawl_read_text(reader, &literal, value, &text);
+  } else
+    pawl_read_text(reader, &literal, value, &text);
   if (reader->errors != before) return NULL;
   PawlEnvVar *var = g_new0(PawlEnvVar, 1);
   *var = (PawlEnvVar){g_strdup(name), source, g_steal_pointer(&text)};
@@ -182,19 +202,22 @@ void pawl_read_user(PawlReader *reader, const PawlKey *key, const json_t *value,
 void pawl_read_umask(PawlReader *reader, const PawlKey *key, const json_t *value, gpointer target) {
   PawlTaskSpec *spec = target;
   const char *text = json_string_value(value);
-  if (json_is_null(value)) spec->umask = -1;
-  else if (text == NULL) pawl_say_expected(reader, key->expected, value);
+  if (json_is_null(value))
+    spec->umask = -1;
+  else if (text == NULL)
+    pawl_say_expected(reader, key->expected, value);
   else if (*text == '\0' || strlen(text) > 4 || strspn(text, "01234567") != strlen(text) || g_ascii_strtoull(text, NULL, 8) > 0777)
     pawl_say_error(reader, NULL, "expected three octal digits such as \"022\"");
-  else spec->umask = (gint)g_ascii_strtoull(text, NULL, 8);
+  else
+    spec->umask = (gint)g_ascii_strtoull(text, NULL, 8);
 }
 
-const PawlWord pawl_retry_when_words[] = {{"failed", PAWL_RETRY_FAILED}, {"timed_out", PAWL_RETRY_TIMED_OUT}, {"lost", PAWL_RETRY_LOST},
-  {NULL, 0}};
+const PawlWord pawl_retry_when_words[] = {
+  {"failed", PAWL_RETRY_FAILED}, {"timed_out", PAWL_RETRY_TIMED_OUT}, {"lost", PAWL_RETRY_LOST}, {NULL, 0}};
 
 static void read_retry_when(PawlReader *reader, const PawlKey *key, const json_t *value, gpointer target) {
-  static const PawlKey item_key = {.name = "when", .read = pawl_read_word, .words = pawl_retry_when_words,
-    .expected = "'failed', 'timed_out' or 'lost'"};
+  static const PawlKey item_key = {
+    .name = "when", .read = pawl_read_word, .words = pawl_retry_when_words, .expected = "'failed', 'timed_out' or 'lost'"};
   PawlTaskSpec *spec = target;
   gsize i;
   json_t *item;
@@ -214,11 +237,22 @@ static void read_retry_when(PawlReader *reader, const PawlKey *key, const json_t
 }
 
 static const PawlKey retry_rows[] = {
-  {.name = "attempts", .scopes = PAWL_EVERYWHERE, .read = pawl_read_int, .offset = FIELD(retry_attempts), .min = 1, .max = 1000,
+  {.name = "attempts",
+    .scopes = PAWL_EVERYWHERE,
+    .read = pawl_read_int,
+    .offset = FIELD(retry_attempts),
+    .min = 1,
+    .max = 1000,
     .expected = "a number of attempts in all"},
-  {.name = "backoff", .scopes = PAWL_EVERYWHERE, .read = pawl_read_duration, .offset = FIELD(retry_backoff_ms),
+  {.name = "backoff",
+    .scopes = PAWL_EVERYWHERE,
+    .read = pawl_read_duration,
+    .offset = FIELD(retry_backoff_ms),
     .expected = "a duration such as 30s"},
-  {.name = "max_backoff", .scopes = PAWL_EVERYWHERE, .read = pawl_read_duration, .offset = FIELD(retry_max_backoff_ms),
+  {.name = "max_backoff",
+    .scopes = PAWL_EVERYWHERE,
+    .read = pawl_read_duration,
+    .offset = FIELD(retry_max_backoff_ms),
     .expected = "a duration such as 10m"},
   {.name = "when", .scopes = PAWL_EVERYWHERE, .read = read_retry_when, .expected = "a list of failed, timed_out and lost"},
   {.name = "later", .scopes = PAWL_EVERYWHERE, .read = pawl_read_bool, .offset = FIELD(retry_later), .expected = "true or false"},
@@ -226,22 +260,36 @@ static const PawlKey retry_rows[] = {
 static const PawlKeyTable retry_keys = {.keys = retry_rows, .n = G_N_ELEMENTS(retry_rows), .what = "retry"};
 
 void pawl_read_retry(PawlReader *reader, const PawlKey *key, const json_t *value, gpointer target) {
-  if (json_is_object(value)) pawl_read_object(reader, &retry_keys, PAWL_IN_FILE, value, target, FALSE);
-  else pawl_say_expected(reader, key->expected, value);
+  if (json_is_object(value))
+    pawl_read_object(reader, &retry_keys, PAWL_IN_FILE, value, target, FALSE);
+  else
+    pawl_say_expected(reader, key->expected, value);
 }
 
 static void read_mail_to(PawlReader *reader, const PawlKey *key, const json_t *value, gpointer target) {
   const char *text = json_string_value(value);
   gboolean odd = text != NULL && *text == '-';
   for (const char *p = text; p != NULL && *p != '\0'; p++) odd |= g_ascii_iscntrl(*p);
-  if (odd) pawl_say_error(reader, NULL, "not an address");
-  else pawl_read_text(reader, key, value, target);
+  if (odd)
+    pawl_say_error(reader, NULL, "not an address");
+  else
+    pawl_read_text(reader, key, value, target);
 }
 
 static const PawlKey mail_rows[] = {
-  {.name = "to", .scopes = PAWL_EVERYWHERE, .read = read_mail_to, .offset = FIELD(mail_to), .min = 1, .max = 1024, .expected = "a text, an address",
+  {.name = "to",
+    .scopes = PAWL_EVERYWHERE,
+    .read = read_mail_to,
+    .offset = FIELD(mail_to),
+    .min = 1,
+    .max = 1024,
+    .expected = "a text, an address",
     .none = "none"},
-  {.name = "when", .scopes = PAWL_EVERYWHERE, .read = pawl_read_word, .offset = FIELD(mail_when), .words = pawl_mail_words,
+  {.name = "when",
+    .scopes = PAWL_EVERYWHERE,
+    .read = pawl_read_word,
+    .offset = FIELD(mail_when),
+    .words = pawl_mail_words,
     .expected = "'never', 'output', 'failure' or 'always'"},
 };
 static const PawlKeyTable mail_keys = {.keys = mail_rows, .n = G_N_ELEMENTS(mail_rows), .what = "mail"};

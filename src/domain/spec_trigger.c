@@ -11,9 +11,10 @@
 #define FIELD(name) G_STRUCT_OFFSET(PawlTriggerSpec, name)
 #define QUEUE_MAX 10000
 
-const PawlWord pawl_misfire_words[] = {{"fire_once", PAWL_MISFIRE_FIRE_ONCE}, {"skip", PAWL_MISFIRE_SKIP}, {"fire_all", PAWL_MISFIRE_FIRE_ALL},
-  {NULL, 0}};
-const PawlWord pawl_overlap_words[] = {{"skip", PAWL_OVERLAP_SKIP}, {"allow", PAWL_OVERLAP_ALLOW}, {"replace", PAWL_OVERLAP_REPLACE}, {NULL, 0}};
+const PawlWord pawl_misfire_words[] = {
+  {"fire_once", PAWL_MISFIRE_FIRE_ONCE}, {"skip", PAWL_MISFIRE_SKIP}, {"fire_all", PAWL_MISFIRE_FIRE_ALL}, {NULL, 0}};
+const PawlWord pawl_overlap_words[] = {
+  {"skip", PAWL_OVERLAP_SKIP}, {"allow", PAWL_OVERLAP_ALLOW}, {"replace", PAWL_OVERLAP_REPLACE}, {NULL, 0}};
 
 static void read_cron(PawlReader *reader, const PawlKey *key, const json_t *value, gpointer target) {
   PawlTriggerSpec *spec = target;
@@ -39,16 +40,24 @@ static void read_at(PawlReader *reader, const PawlKey *key, const json_t *value,
 static void read_zone(PawlReader *reader, const PawlKey *key, const json_t *value, gpointer target) {
   g_autoptr(GError) error = NULL;
   PawlZone *zone = json_is_string(value) ? pawl_zone_new(json_string_value(value), &error) : NULL;
-  if (zone != NULL) pawl_read_text(reader, key, value, target);
-  else if (error != NULL) pawl_say_gerror(reader, NULL, &error);
-  else pawl_say_expected(reader, key->expected, value);
+  if (zone != NULL)
+    pawl_read_text(reader, key, value, target);
+  else if (error != NULL)
+    pawl_say_gerror(reader, NULL, &error);
+  else
+    pawl_say_expected(reader, key->expected, value);
   g_clear_pointer(&zone, pawl_zone_unref);
 }
 
 /* "skip", {queue: 3}, or as text "queue: 3" (what one gets from overlap: "queue: 3"). */
 static void read_overlap(PawlReader *reader, const PawlKey *key, const json_t *value, gpointer target) {
-  static const PawlKey rows[] = {{.name = "queue", .scopes = PAWL_EVERYWHERE, .read = pawl_read_int, .offset = FIELD(overlap_queue), .min = 1,
-    .max = QUEUE_MAX, .expected = "a number of runs"}};
+  static const PawlKey rows[] = {{.name = "queue",
+    .scopes = PAWL_EVERYWHERE,
+    .read = pawl_read_int,
+    .offset = FIELD(overlap_queue),
+    .min = 1,
+    .max = QUEUE_MAX,
+    .expected = "a number of runs"}};
   static const PawlKeyTable table = {.keys = rows, .n = G_N_ELEMENTS(rows), .what = "overlap"};
   PawlTriggerSpec *spec = target;
   const char *text = json_string_value(value);
@@ -62,7 +71,8 @@ static void read_overlap(PawlReader *reader, const PawlKey *key, const json_t *v
       pawl_say_error(reader, "overlap: {queue: 3}", "it does not say how many runs may wait");
       return;
     }
-    value = parsed = json_pack("{sI}", "queue", (json_int_t)n);
+    parsed = json_pack("{sI}", "queue", (json_int_t)n);
+    value = parsed;
   }
   if (!json_is_object(value)) {
     pawl_read_word(reader, key, value, target);
@@ -74,6 +84,7 @@ static void read_overlap(PawlReader *reader, const PawlKey *key, const json_t *v
   if (json_object_get(value, "queue") == NULL) pawl_say_error(reader, "overlap: {queue: 3}", "it does not say how many runs may wait");
 }
 
+/* clang-format off */
 const PawlKey pawl_trigger_rows[PAWL_TRIGGER_ROWS] = {
   {.name = "cron", .scopes = PAWL_IN_SPEC, .read = read_cron, .offset = FIELD(expression), .min = 1, .max = 1024,
     .expected = "a text, a cron expression"},
@@ -103,12 +114,17 @@ const PawlKey pawl_trigger_rows[PAWL_TRIGGER_ROWS] = {
   {.name = "input", .scopes = PAWL_IN_SPEC, .read = pawl_read_input, .offset = FIELD(input), .expected = "a text or any JSON"},
   {.name = "enabled", .scopes = PAWL_IN_SPEC, .read = pawl_read_bool, .offset = FIELD(enabled), .expected = "true or false"},
 };
+/* clang-format on */
 
-static const PawlKey task_hints[] = {{.name = "exec"}, {.name = "shell"}, {.name = "noop"}, {.name = "timeout"}, {.name = "retry"}, {.name = "pool"},
-  {.name = "env"}, {.name = "cwd"}, {.name = "user"}, {.name = "priority"}, {.name = "max_active"}, {.name = "start_within"}, {.name = "mail"},
-  {.name = "keep"}, {.name = "output"}, {.name = "slots"}, {.name = "kill_after"}};
-const PawlKeyTable pawl_trigger_keys = {.keys = pawl_trigger_rows, .n = PAWL_TRIGGER_ROWS, .what = "a trigger", .elsewhere = task_hints,
-  .n_elsewhere = G_N_ELEMENTS(task_hints), .elsewhere_what = "the task"};
+static const PawlKey task_hints[] = {{.name = "exec"}, {.name = "shell"}, {.name = "noop"}, {.name = "timeout"}, {.name = "retry"},
+  {.name = "pool"}, {.name = "env"}, {.name = "cwd"}, {.name = "user"}, {.name = "priority"}, {.name = "max_active"},
+  {.name = "start_within"}, {.name = "mail"}, {.name = "keep"}, {.name = "output"}, {.name = "slots"}, {.name = "kill_after"}};
+const PawlKeyTable pawl_trigger_keys = {.keys = pawl_trigger_rows,
+  .n = PAWL_TRIGGER_ROWS,
+  .what = "a trigger",
+  .elsewhere = task_hints,
+  .n_elsewhere = G_N_ELEMENTS(task_hints),
+  .elsewhere_what = "the task"};
 
 PawlTriggerSpec *pawl_trigger_spec_new(void) {
   PawlTriggerSpec *spec = g_new0(PawlTriggerSpec, 1);
@@ -144,7 +160,8 @@ static gboolean check_timing_kind(PawlReader *reader, const json_t *object) {
       pawl_say_key_error(reader, NULL, "a trigger has one of cron, every and at, and this one has '%s' already", first);
       pawl_leave(reader);
       ok = FALSE;
-    } else first = kinds[i];
+    } else
+      first = kinds[i];
   }
   if (first != NULL) return ok;
   pawl_say_error(reader, "write cron: \"0 2 * * *\", every: 15m or at: \"2027-01-31T02:00:00Z\"", "it does not say when to run");
@@ -187,8 +204,8 @@ static void check_timing(PawlReader *reader, const json_t *object, const PawlTri
   say_at(reader, object, "jitter", NULL, message);
 }
 
-PawlTriggerSpec *pawl_trigger_spec_read(PawlReader *reader, const json_t *defaults, const json_t *object, guint scope,
-  const char *full_name) {
+PawlTriggerSpec *pawl_trigger_spec_read(
+  PawlReader *reader, const json_t *defaults, const json_t *object, guint scope, const char *full_name) {
   PawlTriggerSpec *spec = pawl_trigger_spec_new();
   guint before = reader->errors;
   if (defaults != NULL) {
@@ -215,13 +232,15 @@ void pawl_trigger_warn(PawlReader *reader, const json_t *object, const PawlTrigg
   gint64 at_ms;
   if (spec->timing.kind == PAWL_TIMING_REBOOT || pawl_timing_next(&spec->timing, -1, &at_ms)) return;
   pawl_enter_key(reader, &spot, object, keys[spec->timing.kind]);
-  if (spec->timing.from_ms != 0 || spec->timing.until_ms != 0) pawl_say_warning(reader, NULL, "never fires between from and until");
-  else pawl_say_warning(reader, NULL, "never fires");
+  if (spec->timing.from_ms != 0 || spec->timing.until_ms != 0)
+    pawl_say_warning(reader, NULL, "never fires between from and until");
+  else
+    pawl_say_warning(reader, NULL, "never fires");
   pawl_leave(reader);
 }
 
-PawlTriggerSpec *pawl_trigger_spec_from_stored(const char *json, const char *project, const char *task, const char *trigger,
-  GError **error) {
+PawlTriggerSpec *pawl_trigger_spec_from_stored(
+  const char *json, const char *project, const char *task, const char *trigger, GError **error) {
   g_autoptr(GPtrArray) issues = g_ptr_array_new_with_free_func((GDestroyNotify)pawl_issue_free);
   g_autofree char *full_name = pawl_trigger_full_name(project, task, trigger);
   PawlReader reader = {.issues = issues, .file = "", .stored = TRUE};

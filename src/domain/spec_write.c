@@ -12,8 +12,10 @@ static void set_duration(json_t *object, const char *key, gint64 ms) {
 
 /* 0 is none. */
 static void set_limit(json_t *object, const char *key, gint64 ms) {
-  if (ms == 0) json_object_set_new(object, key, json_null());
-  else set_duration(object, key, ms);
+  if (ms == 0)
+    json_object_set_new(object, key, json_null());
+  else
+    set_duration(object, key, ms);
 }
 
 static json_t *texts_to_json(char **texts) {
@@ -48,9 +50,7 @@ static json_t *retry_to_json(const PawlTaskSpec *spec) {
 static void set_work(json_t *json, const PawlTaskSpec *spec) {
   switch (spec->kind) {
   case PAWL_WORK_EXEC: json_object_set_new(json, "exec", texts_to_json(spec->argv)); break;
-  case PAWL_WORK_SHELL:
-    json_object_set_new(json, "shell", json_pack("{ssss}", "command", spec->command, "program", spec->shell));
-    break;
+  case PAWL_WORK_SHELL: json_object_set_new(json, "shell", json_pack("{ssss}", "command", spec->command, "program", spec->shell)); break;
   case PAWL_WORK_NOOP: json_object_set_new(json, "noop", json_object()); break;
   }
 }
@@ -112,10 +112,14 @@ json_t *pawl_trigger_spec_to_json(const PawlTriggerSpec *spec) {
   set_timing(json, spec);
   pawl_json_set_text(json, "misfire", pawl_word_of(pawl_misfire_words, (gint)spec->misfire.misfire));
   json_object_set_new(json, "misfire_limit", json_integer(spec->misfire.misfire_limit));
-  if (spec->misfire.grace_ms < 0) pawl_json_set_text(json, "misfire_grace", "auto");
-  else set_duration(json, "misfire_grace", spec->misfire.grace_ms);
-  if (spec->overlap == PAWL_OVERLAP_QUEUE) json_object_set_new(json, "overlap", json_pack("{si}", "queue", spec->overlap_queue));
-  else pawl_json_set_text(json, "overlap", pawl_word_of(pawl_overlap_words, (gint)spec->overlap));
+  if (spec->misfire.grace_ms < 0)
+    pawl_json_set_text(json, "misfire_grace", "auto");
+  else
+    set_duration(json, "misfire_grace", spec->misfire.grace_ms);
+  if (spec->overlap == PAWL_OVERLAP_QUEUE)
+    json_object_set_new(json, "overlap", json_pack("{si}", "queue", spec->overlap_queue));
+  else
+    pawl_json_set_text(json, "overlap", pawl_word_of(pawl_overlap_words, (gint)spec->overlap));
   json_object_set_new(json, "task_revision", spec->task_revision == 0 ? json_null() : json_integer(spec->task_revision));
   pawl_json_set_text(json, "input", spec->input);
   json_object_set_new(json, "enabled", json_boolean(spec->enabled));

@@ -13,7 +13,10 @@ typedef struct {
   PawlPlace of_key, of_value;
 } PlaceEntry;
 
-struct PawlPlaces { GHashTable *entries; PawlPlace root; };
+struct PawlPlaces {
+  GHashTable *entries;
+  PawlPlace root;
+};
 
 static guint place_hash(gconstpointer data) {
   const PlaceEntry *entry = data;
@@ -59,7 +62,11 @@ PawlPlace pawl_places_find(const PawlPlaces *places, const json_t *container, co
 
 /* ---- the tree ---- */
 
-typedef struct { json_t *value; gint64 nodes, bytes; gint line; } Anchor; /* value NULL: not complete yet */
+typedef struct {
+  json_t *value;
+  gint64 nodes, bytes;
+  gint line;
+} Anchor; /* value NULL: not complete yet */
 
 typedef struct {
   yaml_parser_t parser;
@@ -93,8 +100,10 @@ static json_t *refuse(Builder *b, PawlPlace place, const char *hint, const char 
 static PawlPlace place_of_byte(const char *text, gsize offset) {
   PawlPlace place = {1, 1};
   for (gsize i = 0; i < offset; i++) {
-    if (text[i] == '\n') place = (PawlPlace){place.line + 1, 1};
-    else if (((guchar)text[i] & 0xc0) != 0x80) place.column++;
+    if (text[i] == '\n')
+      place = (PawlPlace){place.line + 1, 1};
+    else if (((guchar)text[i] & 0xc0) != 0x80)
+      place.column++;
   }
   return place;
 }
@@ -137,7 +146,8 @@ static json_t *scalar_value(Builder *b) {
   PawlPlain plain = PAWL_PLAIN_TEXT;
   if (!count(b, 1, (gint64)bytes)) return NULL;
   if (memchr(text, '\0', bytes) != NULL) return refuse(b, here(b), NULL, "a text cannot hold a NUL byte");
-  if (tag == NULL && b->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE) plain = pawl_yaml_plain(text, bytes);
+  if (tag == NULL && b->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
+    plain = pawl_yaml_plain(text, bytes);
   else if (tag != NULL && strcmp(tag, "!") != 0 && strcmp(tag, CORE_TAG "str") != 0) {
     static const char *const tags[] = {NULL, CORE_TAG "null", CORE_TAG "bool", CORE_TAG "int", CORE_TAG "float", CORE_TAG "float"};
     plain = pawl_yaml_plain(text, bytes);
@@ -179,8 +189,10 @@ static json_t *follow_alias(Builder *b) {
   const char *name = (const char *)b->event.data.alias.anchor;
   const Anchor *anchor = g_hash_table_lookup(b->anchors, name);
   /* the name of an unknown one is not shown: it may be an unquoted secret */
-  if (anchor == NULL) return refuse(b, here(b), "put it in quotes if a text is meant", "what begins with * is an alias, and its anchor is not there");
-  if (anchor->value == NULL) return refuse(b, here(b), NULL, "the alias '*%.60s' contains itself (the anchor stands in line %d)", name, anchor->line);
+  if (anchor == NULL)
+    return refuse(b, here(b), "put it in quotes if a text is meant", "what begins with * is an alias, and its anchor is not there");
+  if (anchor->value == NULL)
+    return refuse(b, here(b), NULL, "the alias '*%.60s' contains itself (the anchor stands in line %d)", name, anchor->line);
   return count(b, anchor->nodes, anchor->bytes) ? json_incref(anchor->value) : NULL;
 }
 
@@ -227,8 +239,8 @@ static json_t *refuse_comma_trap(Builder *b, const json_t *object, const char *l
   g_autofree char *hint = NULL;
   if (g_strcmp0(last_key, "cron") != 0 || !(json_is_string(before) || json_is_integer(before)))
     return refuse(b, place, "quote the value that has the comma", "text %s", what);
-  g_autofree char *value = json_is_string(before) ? g_strdup(json_string_value(before))
-                                                  : g_strdup_printf("%" JSON_INTEGER_FORMAT, json_integer_value(before));
+  g_autofree char *value =
+    json_is_string(before) ? g_strdup(json_string_value(before)) : g_strdup_printf("%" JSON_INTEGER_FORMAT, json_integer_value(before));
   hint = g_strdup_printf("quote the expression: cron: \"%.60s,%.60s\"", value, key);
   return refuse(b, place, hint, "'%.60s' %s", key, what);
 }
@@ -266,28 +278,36 @@ static json_t *build(Builder *b, guint depth) {
   gboolean list = b->event.type == YAML_SEQUENCE_START_EVENT, scalar = b->event.type == YAML_SCALAR_EVENT;
   json_t *value;
   if (b->event.type == YAML_ALIAS_EVENT) return follow_alias(b);
-  if (scalar) name = b->event.data.scalar.anchor;
-  else if (list) name = b->event.data.sequence_start.anchor, tag = b->event.data.sequence_start.tag;
-  else name = b->event.data.mapping_start.anchor, tag = b->event.data.mapping_start.tag;
+  if (scalar)
+    name = b->event.data.scalar.anchor;
+  else if (list)
+    name = b->event.data.sequence_start.anchor, tag = b->event.data.sequence_start.tag;
+  else
+    name = b->event.data.mapping_start.anchor, tag = b->event.data.mapping_start.tag;
   if (depth > PAWL_YAML_DEPTH_MAX) return refuse(b, here(b), NULL, "nested deeper than %d", PAWL_YAML_DEPTH_MAX);
   if (tag != NULL && strcmp((const char *)tag, "!") != 0 && strcmp((const char *)tag, list ? CORE_TAG "seq" : CORE_TAG "map") != 0)
     return refuse(b, here(b), NULL, "the tag '%.60s' is not known", (const char *)tag);
   g_autofree char *anchor_name = g_strdup((const char *)name);
   Anchor *anchor = anchor_open(b, name);
-  if (scalar) value = scalar_value(b);
-  else if (!count(b, 1, 0)) value = NULL;
-  else value = list ? build_list(b, depth) : build_mapping(b, depth);
+  if (scalar)
+    value = scalar_value(b);
+  else if (!count(b, 1, 0))
+    value = NULL;
+  else
+    value = list ? build_list(b, depth) : build_mapping(b, depth);
   anchor_close(b, anchor_name, anchor, value);
   return value;
 }
 
 static json_t *build_document(Builder *b) {
-  if (!next_event(b) || !next_event(b)) return NULL; /* stream start, then document start or stream end */
+  if (!next_event(b)) return NULL; /* the stream begins */
+  if (!next_event(b)) return NULL; /* a document begins, or the stream ends */
   if (b->event.type == YAML_STREAM_END_EVENT) return json_null();
   if (!next_event(b)) return NULL;
   b->places->root = here(b);
   g_autoptr(json_t) root = build(b, 1);
-  if (root == NULL || !next_event(b) /* document end */ || !next_event(b)) return NULL;
+  if (root == NULL || !next_event(b)) return NULL; /* the document ends */
+  if (!next_event(b)) return NULL;
   if (b->event.type != YAML_STREAM_END_EVENT) return refuse(b, here(b), "put it into a file of its own", "a second document begins here");
   return g_steal_pointer(&root);
 }
@@ -296,13 +316,13 @@ static json_t *build_document(Builder *b) {
 static gboolean check_text(const char *text, gsize bytes, const char *file, GPtrArray *issues) {
   const char *bad;
   if (bytes > PAWL_FILE_MAX_BYTES) {
-    pawl_issues_add(issues, FALSE, file, (PawlPlace){0, 0}, NULL, "split the file", "%" G_GSIZE_FORMAT " bytes; a file has at most %d", bytes,
-      PAWL_FILE_MAX_BYTES);
+    pawl_issues_add(issues, FALSE, file, (PawlPlace){0, 0}, NULL, "split the file", "%" G_GSIZE_FORMAT " bytes; a file has at most %d",
+      bytes, PAWL_FILE_MAX_BYTES);
     return FALSE;
   }
   if (g_utf8_validate_len(text, bytes, &bad)) return TRUE;
-  pawl_issues_add(issues, FALSE, file, place_of_byte(text, (gsize)(bad - text)), NULL, NULL, "%s at byte %" G_GSIZE_FORMAT, *bad == '\0' ? "a NUL byte" : "not UTF-8",
-    (gsize)(bad - text));
+  pawl_issues_add(issues, FALSE, file, place_of_byte(text, (gsize)(bad - text)), NULL, NULL, "%s at byte %" G_GSIZE_FORMAT,
+    *bad == '\0' ? "a NUL byte" : "not UTF-8", (gsize)(bad - text));
   return FALSE;
 }
 

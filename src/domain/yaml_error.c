@@ -46,10 +46,14 @@ static gboolean explain_unquoted(const char *line, const char *at, const char *f
   g_autofree char *value = value_from(at, expression);
   g_autofree char *hint = NULL;
   /* a value may be a secret, an expression is none */
-  if (key == NULL) hint = g_strdup("put the value in quotes");
-  else if (!expression) hint = g_strdup_printf("quote the value: %s: \"%c…\"", key, *at);
-  else if (strpbrk(value, "\"\\") != NULL) hint = g_strdup("quote the expression: cron: \"*/5 * * * *\"");
-  else hint = g_strdup_printf("quote the expression: cron: \"%.80s\"", value);
+  if (key == NULL)
+    hint = g_strdup("put the value in quotes");
+  else if (!expression)
+    hint = g_strdup_printf("quote the value: %s: \"%c…\"", key, *at);
+  else if (strpbrk(value, "\"\\") != NULL)
+    hint = g_strdup("quote the expression: cron: \"*/5 * * * *\"");
+  else
+    hint = g_strdup_printf("quote the expression: cron: \"%.80s\"", value);
   pawl_issues_add(issues, FALSE, file, place, NULL, hint, "a value cannot begin with '%c' unless it is quoted", *at);
   return TRUE;
 }
@@ -78,6 +82,7 @@ void pawl_yaml_explain(const char *text, gsize bytes, const char *file, const Pa
   g_autofree char *hint = NULL;
   if (fault->context != NULL && fault->context_place.line != fault->place.line && fault->context_place.line > 0)
     hint = g_strdup_printf("%s that begins in line %d", fault->context, fault->context_place.line);
-  else hint = g_strdup(fault->context);
+  else
+    hint = g_strdup(fault->context);
   pawl_issues_add(issues, FALSE, file, fault->place, NULL, hint, "%s", problem);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A JSON tree as YAML for people: block style, small mappings of plain values on one line, texts of several lines as literal blocks. Whatever
- * another reader might take for something else than a text is quoted, by the rules of YAML 1.1 too. */
+/* A JSON tree as YAML for people: block style, small mappings of plain values on one line, texts of several lines as literal blocks.
+ * Whatever another reader might take for something else than a text is quoted, by the rules of YAML 1.1 too. */
 #include "domain/yaml_tree.h"
 
 #include <string.h>
@@ -49,9 +49,12 @@ static gboolean emit_scalar(yaml_emitter_t *emitter, const char *text, gboolean 
 static gboolean emit_string(yaml_emitter_t *emitter, const char *text, gboolean flow) {
   yaml_scalar_style_t style = YAML_DOUBLE_QUOTED_SCALAR_STYLE;
   gboolean plain = is_plain_text(text);
-  if (plain) style = YAML_PLAIN_SCALAR_STYLE;
-  else if (!flow && is_block_text(text)) style = YAML_LITERAL_SCALAR_STYLE;
-  else if (strpbrk(text, "\"\\") != NULL && strpbrk(text, "'\n") == NULL && g_str_is_ascii(text)) style = YAML_SINGLE_QUOTED_SCALAR_STYLE;
+  if (plain)
+    style = YAML_PLAIN_SCALAR_STYLE;
+  else if (!flow && is_block_text(text))
+    style = YAML_LITERAL_SCALAR_STYLE;
+  else if (strpbrk(text, "\"\\") != NULL && strpbrk(text, "'\n") == NULL && g_str_is_ascii(text))
+    style = YAML_SINGLE_QUOTED_SCALAR_STYLE;
   return emit_scalar(emitter, text, plain, style);
 }
 
@@ -61,8 +64,7 @@ static gsize flow_width(const json_t *value, guint depth) {
   json_t *item;
   gsize i, width = 2;
   if (depth > 2) return FLOW_MAX_BYTES + 1;
-  if (json_is_string(value))
-    return strchr(json_string_value(value), '\n') != NULL ? FLOW_MAX_BYTES + 1 : json_string_length(value) + 2;
+  if (json_is_string(value)) return strchr(json_string_value(value), '\n') != NULL ? FLOW_MAX_BYTES + 1 : json_string_length(value) + 2;
   json_object_foreach((json_t *)value, key, item) width += strlen(key) + 4 + flow_width(item, depth + 1);
   json_array_foreach((json_t *)value, i, item) width += 2 + flow_width(item, depth + 1);
   return json_is_object(value) || json_is_array(value) ? width : 8;
@@ -85,7 +87,9 @@ static gboolean emit_mapping(yaml_emitter_t *emitter, const json_t *object, guin
   yaml_event_t event;
   const char *key;
   json_t *value;
-  if (!flow) flow = json_object_size(object) == 0 || (depth > DEPTH_OF_TASK && !is_list_of_things(object, depth) && flow_width(object, 0) <= FLOW_MAX_BYTES);
+  if (!flow)
+    flow = json_object_size(object) == 0 ||
+           (depth > DEPTH_OF_TASK && !is_list_of_things(object, depth) && flow_width(object, 0) <= FLOW_MAX_BYTES);
   yaml_mapping_start_event_initialize(&event, NULL, NULL, 1, flow ? YAML_FLOW_MAPPING_STYLE : YAML_BLOCK_MAPPING_STYLE);
   if (!emit(emitter, &event)) return FALSE;
   json_object_foreach((json_t *)object, key, value) {

@@ -54,8 +54,8 @@ static gboolean is_int(const char *p, const char *end) {
 PawlPlain pawl_yaml_plain(const char *text, gsize bytes) {
   static const char *const nulls[] = {"", "~", "null", "Null", "NULL", NULL};
   static const char *const bools[] = {"true", "True", "TRUE", "false", "False", "FALSE", NULL};
-  static const char *const infinite[] = {".inf", ".Inf", ".INF", "-.inf", "-.Inf", "-.INF", "+.inf", "+.Inf", "+.INF", ".nan", ".NaN", ".NAN",
-    NULL};
+  static const char *const infinite[] = {
+    ".inf", ".Inf", ".INF", "-.inf", "-.Inf", "-.INF", "+.inf", "+.Inf", "+.INF", ".nan", ".NaN", ".NAN", NULL};
   if (is_one_of(text, bytes, nulls)) return PAWL_PLAIN_NULL;
   if (is_one_of(text, bytes, bools)) return PAWL_PLAIN_BOOL;
   if (is_one_of(text, bytes, infinite)) return PAWL_PLAIN_NOT_FINITE;
@@ -73,15 +73,15 @@ static json_t *int_value(const char *text) {
 json_t *pawl_yaml_plain_value(PawlPlain plain, const char *text, gsize bytes) {
   g_autofree char *copy = g_strndup(text, bytes);
   switch (plain) {
-    case PAWL_PLAIN_NULL: return json_null();
-    case PAWL_PLAIN_BOOL: return json_boolean(g_ascii_tolower(text[0]) == 't');
-    case PAWL_PLAIN_INT: return int_value(copy);
-    case PAWL_PLAIN_FLOAT: {
-      double value = g_ascii_strtod(copy, NULL);
-      return isfinite(value) ? json_real(value) : NULL;
-    }
-    case PAWL_PLAIN_NOT_FINITE: return NULL;
-    case PAWL_PLAIN_TEXT: break;
+  case PAWL_PLAIN_NULL: return json_null();
+  case PAWL_PLAIN_BOOL: return json_boolean(g_ascii_tolower(text[0]) == 't');
+  case PAWL_PLAIN_INT: return int_value(copy);
+  case PAWL_PLAIN_FLOAT: {
+    double value = g_ascii_strtod(copy, NULL);
+    return isfinite(value) ? json_real(value) : NULL;
+  }
+  case PAWL_PLAIN_NOT_FINITE: return NULL;
+  case PAWL_PLAIN_TEXT: break;
   }
   return json_stringn(text, bytes);
 }

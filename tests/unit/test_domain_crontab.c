@@ -119,10 +119,23 @@ static void test_real(gconstpointer data) {
 /* ---- rules ---- */
 
 static void test_command_and_input(void) {
-  static const struct { const char *rest, *command, *input; } cases[] = {
-    {"echo a", "echo a", NULL}, {"cat%one%two", "cat", "one\ntwo\n"}, {"cat%one%two%", "cat", "one\ntwo\n"}, {"cat%", "cat", NULL}, {"cat%%", "cat", "\n"},
-    {"date +\\%F", "date +%F", NULL}, {"a\\\\b", "a\\\\b", NULL}, {"a\\\\%b", "a\\\\", "b\n"}, {"cat%50\\% off%x", "cat", "50% off\nx\n"}, {"cat%a\\b", "cat", "a\\b\n"},
-    {"x # no comment", "x # no comment", NULL}, {"x  ", "x  ", NULL}, {"x\ty", "x\ty", NULL}, {"x \xc3\xa4", "x \xc3\xa4", NULL},
+  static const struct {
+    const char *rest, *command, *input;
+  } cases[] = {
+    {"echo a", "echo a", NULL},
+    {"cat%one%two", "cat", "one\ntwo\n"},
+    {"cat%one%two%", "cat", "one\ntwo\n"},
+    {"cat%", "cat", NULL},
+    {"cat%%", "cat", "\n"},
+    {"date +\\%F", "date +%F", NULL},
+    {"a\\\\b", "a\\\\b", NULL},
+    {"a\\\\%b", "a\\\\", "b\n"},
+    {"cat%50\\% off%x", "cat", "50% off\nx\n"},
+    {"cat%a\\b", "cat", "a\\b\n"},
+    {"x # no comment", "x # no comment", NULL},
+    {"x  ", "x  ", NULL},
+    {"x\ty", "x\ty", NULL},
+    {"x \xc3\xa4", "x \xc3\xa4", NULL},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *text = g_strdup_printf("* * * * * %s\n", cases[i].rest);
@@ -137,9 +150,26 @@ static void test_command_and_input(void) {
 
 /* The value of A for a line below that variable line; NULL: it is none (and then no line either). */
 static void test_variables(void) {
-  static const struct { const char *line, *value; } cases[] = {
-    {"A=b", "b"}, {"A = b c ", "b c"}, {"A\t=\tb", "b"}, {"  A=b", "b"}, {"A=\"b  c \"", "b  c "}, {"A='b \"c\"'", "b \"c\""}, {"'A'=b", "b"}, {"\"A\" = b", "b"}, {"A=", ""},
-    {"A=''", ""}, {"A=$HOME/x", "$HOME/x"}, {"A=b # c", "b # c"}, {"A=b=c", "b=c"}, {"A=b'c'", "b'c'"}, {"A=b\r", "b"}, {"A='b'\r", "b"}, {"A=1\nA=2", "2"},
+  static const struct {
+    const char *line, *value;
+  } cases[] = {
+    {"A=b", "b"},
+    {"A = b c ", "b c"},
+    {"A\t=\tb", "b"},
+    {"  A=b", "b"},
+    {"A=\"b  c \"", "b  c "},
+    {"A='b \"c\"'", "b \"c\""},
+    {"'A'=b", "b"},
+    {"\"A\" = b", "b"},
+    {"A=", ""},
+    {"A=''", ""},
+    {"A=$HOME/x", "$HOME/x"},
+    {"A=b # c", "b # c"},
+    {"A=b=c", "b=c"},
+    {"A=b'c'", "b'c'"},
+    {"A=b\r", "b"},
+    {"A='b'\r", "b"},
+    {"A=1\nA=2", "2"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *text = g_strdup_printf("%s\n* * * * * x", cases[i].line);
@@ -151,7 +181,8 @@ static void test_variables(void) {
 }
 
 static void test_variables_hold_for_later_lines(void) {
-  g_autoptr(json_t) tree = import("1 * * * * one\nA=1\nMAILTO=\n2 * * * * two\nMAILTO=ops\nHOME=/srv\nSHELL=/bin/bash\nCRON_TZ=Asia/Tokyo\nPATH=/p\n3 * * * * three\nCRON_TZ=\nHOME=/home/me\n4 * * * * four\n",
+  g_autoptr(json_t) tree = import(
+    "1 * * * * one\nA=1\nMAILTO=\n2 * * * * two\nMAILTO=ops\nHOME=/srv\nSHELL=/bin/bash\nCRON_TZ=Asia/Tokyo\nPATH=/p\n3 * * * * three\nCRON_TZ=\nHOME=/home/me\n4 * * * * four\n",
     &user_options, NULL);
   g_autofree char *yaml = pawl_json_to_yaml(tree);
   g_autoptr(PawlBundle) bundle = check_file(tree);
@@ -183,7 +214,9 @@ static void test_variables_hold_for_later_lines(void) {
 
 /* What is said, word for word; the lines that are good are imported all the same when there is no error. */
 static void test_diagnostics(void) {
-  static const struct { const char *text, *said; } cases[] = {
+  static const struct {
+    const char *text, *said;
+  } cases[] = {
     {"61 * * * * x", "tab:1:1: '61' in minute: it is out of range, 0 to 59; allowed are 0-59, *, lists, ranges, steps, H\n"},
     {"# c\n\n  0\t25 * * * x", "tab:3:3: '25' in hour: it is out of range, 0 to 23; allowed are 0-23, *, lists, ranges, steps, H\n"},
     {"0 0 * *", "tab:1:8: 4 of five fields, and no command; minute hour day-of-month month day-of-week command\n"},
@@ -200,7 +233,8 @@ static void test_diagnostics(void) {
     {"MAILTO=-oops\n0 0 * * * x", "tab:1:1: warning: MAILTO is not honoured, and no mail is sent: it is no address\n"},
     {"HOME=x\n0 0 * * * x", "tab:1:1: warning: HOME is not honoured as the working directory: it is no absolute path\n"},
     {"RANDOM_DELAY=soon\n0 0 * * * x", "tab:1:1: warning: RANDOM_DELAY is not honoured: it is a number of minutes, 0 to 1440\n"},
-    {"RANDOM_DELAY=5\n*/5 * * * * x", "tab:2:1: warning: RANDOM_DELAY is cut to 4m59s, below the shortest gap between two runs of this line\n"},
+    {"RANDOM_DELAY=5\n*/5 * * * * x",
+      "tab:2:1: warning: RANDOM_DELAY is cut to 4m59s, below the shortest gap between two runs of this line\n"},
     {"RANDOM_DELAY=4\n*/5 * * * * x", ""},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -224,22 +258,25 @@ static void test_several_bad_lines(void) {
 static void test_delay(void) {
   g_autoptr(json_t) tree = import("RANDOM_DELAY=10\n0 10 * * * x\nRANDOM_DELAY=0\n0 11 * * * y\n", &user_options, NULL);
   g_autoptr(PawlBundle) bundle = check_file(tree);
-  g_assert_cmpint(((PawlTriggerDef *)((PawlTaskDef *)bundle->tasks->pdata[0])->triggers->pdata[0])->spec->timing.jitter_ms, ==, 10 * PAWL_MINUTE_MS);
+  g_assert_cmpint(
+    ((PawlTriggerDef *)((PawlTaskDef *)bundle->tasks->pdata[0])->triggers->pdata[0])->spec->timing.jitter_ms, ==, 10 * PAWL_MINUTE_MS);
   g_assert_cmpint(((PawlTriggerDef *)((PawlTaskDef *)bundle->tasks->pdata[1])->triggers->pdata[0])->spec->timing.jitter_ms, ==, 0);
 }
 
 static void test_users(void) {
   PawlCrontabOptions options = system_options;
   g_autofree char *said = NULL;
-  g_autoptr(json_t) tree = import("* * * * * www-data a\n* * * * * a.b-c_d\tb\n@daily _x c d\n-*/5 * * * * root e\n", &system_options, NULL);
+  g_autoptr(json_t) tree =
+    import("* * * * * www-data a\n* * * * * a.b-c_d\tb\n@daily _x c d\n-*/5 * * * * root e\n", &system_options, NULL);
   g_autoptr(PawlBundle) bundle = check_file(tree);
   static const char *const users[] = {"www-data", "a.b-c_d", "_x", "root"}, *const commands[] = {"a", "b", "c d", "e"};
   for (guint i = 0; i < 4; i++) g_assert_nonnull(find_task(bundle, users[i], commands[i]));
   options.may_change_user = FALSE;
   g_assert_null(import("* * * * * me a\n* * * * * root b\n* * * * * c\n* * * * * /bin/d e\n", &options, &said));
-  g_assert_cmpstr(said, ==, "tab:2:11: a line for user 'root', which 'me' may not run as; import it as root\n"
-                            "tab:3:11: no command after the user; in a system crontab a user stands before the command\n"
-                            "tab:4:11: not a name of a user; in a system crontab a user stands before the command\n");
+  g_assert_cmpstr(said, ==,
+    "tab:2:11: a line for user 'root', which 'me' may not run as; import it as root\n"
+    "tab:3:11: no command after the user; in a system crontab a user stands before the command\n"
+    "tab:4:11: not a name of a user; in a system crontab a user stands before the command\n");
   options = user_options;
   options.may_change_user = TRUE; /* root imports somebody's crontab */
   g_autoptr(json_t) mine = import("* * * * * a\n", &options, NULL);
@@ -248,7 +285,10 @@ static void test_users(void) {
 }
 
 static void test_detection(void) {
-  static const struct { const char *file, *text; PawlCrontabFormat format; } cases[] = {
+  static const struct {
+    const char *file, *text;
+    PawlCrontabFormat format;
+  } cases[] = {
     {"tab", "* * * * * root x\n", PAWL_CRONTAB_SYSTEM},
     {"tab", "* * * * * www-data /x\n@daily list if [ -x y ]; then y; fi\n", PAWL_CRONTAB_SYSTEM},
     {"tab", "* * * * * /bin/x\n", PAWL_CRONTAB_USER},
@@ -273,17 +313,36 @@ static void test_detection(void) {
 }
 
 static void test_task_names(void) {
-  static const struct { const char *file, *command, *name; } cases[] = {
-    {"/etc/cron.d/mdadm", "if [ -x /usr/share/mdadm/checkarray ] && [ $(date +%d) -le 7 ]; then /usr/share/mdadm/checkarray --cron; fi", "mdadm-checkarray"},
-    {"certbot.cron", "test -x /usr/bin/certbot -a \\! -d /run/systemd/system && perl -e 'sleep int(rand(43200))' && certbot -q renew", "certbot"},
+  static const struct {
+    const char *file, *command, *name;
+  } cases[] = {
+    {"/etc/cron.d/mdadm", "if [ -x /usr/share/mdadm/checkarray ] && [ $(date +%d) -le 7 ]; then /usr/share/mdadm/checkarray --cron; fi",
+      "mdadm-checkarray"},
+    {"certbot.cron", "test -x /usr/bin/certbot -a \\! -d /run/systemd/system && perl -e 'sleep int(rand(43200))' && certbot -q renew",
+      "certbot"},
     {"tab", "command -v debian-sa1 > /dev/null && debian-sa1 1 1", "tab-debian-sa1"},
     {"tab", "php /usr/share/cacti/site/poller.php 2>&1 >/dev/null | if [ -f /usr/bin/ts ] ; then ts ; fi", "tab-poller"},
     {"tab", "A=$({ cat x; } | tail -1); B=${A:-y}; if [ -d \"$A\" ]; then find \"$A/\"; fi", "tab-find"},
     {"tab", "cd /srv/app && FOO=1 nice -n 10 ionice -c3 flock -n /tmp/l timeout 60 ./bin/run.sh --x", "tab-run"},
-    {"tab", "bash -c 'x y'", "tab-bash"}, {"tab", "python3 -m http.server", "tab-http.server"}, {"tab", "/opt/a/b.py", "tab-b"}, {"tab", "cd /x", "tab-cd"},
-    {"tab", "\"/opt/my prog/run it\" x", "tab-run-it"}, {"tab", "$CMD x", "tab-CMD"}, {"tab", "\xc3\xa4\xc3\xb6", "tab-job"}, {"tab", ";;", "tab-job"}, {"tab", "'unclosed", "tab-unclosed"},
-    {"/x/.hidden", "a", "hidden-a"}, {"-", "a", "crontab-a"}, {"", "a", "crontab-a"}, {"munin.cron", "/usr/bin/munin-cron", "munin-cron"}, {"my tab.txt", "a", "my-tab-a"},
-    {"tab", "sudo -u x -- /bin/y z", "tab-y"}, {"tab", ">/dev/null 2>&1 x", "tab-x"}, {"tab", "x>/dev/null", "tab-x"}, {"tab", "(x; y)", "tab-x"}, {"tab", "{ x; }", "tab-x"},
+    {"tab", "bash -c 'x y'", "tab-bash"},
+    {"tab", "python3 -m http.server", "tab-http.server"},
+    {"tab", "/opt/a/b.py", "tab-b"},
+    {"tab", "cd /x", "tab-cd"},
+    {"tab", "\"/opt/my prog/run it\" x", "tab-run-it"},
+    {"tab", "$CMD x", "tab-CMD"},
+    {"tab", "\xc3\xa4\xc3\xb6", "tab-job"},
+    {"tab", ";;", "tab-job"},
+    {"tab", "'unclosed", "tab-unclosed"},
+    {"/x/.hidden", "a", "hidden-a"},
+    {"-", "a", "crontab-a"},
+    {"", "a", "crontab-a"},
+    {"munin.cron", "/usr/bin/munin-cron", "munin-cron"},
+    {"my tab.txt", "a", "my-tab-a"},
+    {"tab", "sudo -u x -- /bin/y z", "tab-y"},
+    {"tab", ">/dev/null 2>&1 x", "tab-x"},
+    {"tab", "x>/dev/null", "tab-x"},
+    {"tab", "(x; y)", "tab-x"},
+    {"tab", "{ x; }", "tab-x"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *name = pawl_crontab_task_name(cases[i].file, cases[i].command);
@@ -308,7 +367,8 @@ static char *names_of(const char *text) {
 }
 
 static void test_names_and_merging(void) {
-  g_autofree char *a = names_of("1 * * * * one\n2 * * * * two\n"), *b = names_of("# new\nA=1\n5 * * * * zero\n"), *c = names_of("1 * * * * x a\n2 * * * * x b\n");
+  g_autofree char *a = names_of("1 * * * * one\n2 * * * * two\n"), *b = names_of("# new\nA=1\n5 * * * * zero\n"),
+                  *c = names_of("1 * * * * x a\n2 * * * * x b\n");
   g_autofree char *d = names_of("# new\n\n9 * * * * x b\n1 * * * * x a\n"), *e = names_of("1 * * * * x\n2 * * * * x\n3 * * * * x\n");
   g_autofree char *f = names_of("1 * * * * x\nA=1\n1 * * * * x\n"), *g = names_of("1 * * * * x%a\n1 * * * * x%b\n");
   g_assert_cmpstr(a, ==, "tab-one(cron) tab-two(cron) ");
@@ -327,8 +387,9 @@ static void test_names_and_merging(void) {
 static void test_shape(void) {
   g_autoptr(json_t) tree = import("@reboot\techo last", &user_options, NULL);
   g_autofree char *yaml = pawl_json_to_yaml(tree);
-  g_assert_cmpstr(yaml, ==, "tasks:\n  tab-echo:\n    shell: echo last\n    env: {PATH: '/usr/bin:/bin', SHELL: /bin/sh}\n    mail: {to: me, when: output}\n"
-                            "    background: keep\n    triggers:\n      cron: {cron: \"@reboot\", zone: Europe/Berlin, overlap: allow, misfire: skip}\n");
+  g_assert_cmpstr(yaml, ==,
+    "tasks:\n  tab-echo:\n    shell: echo last\n    env: {PATH: '/usr/bin:/bin', SHELL: /bin/sh}\n    mail: {to: me, when: output}\n"
+    "    background: keep\n    triggers:\n      cron: {cron: \"@reboot\", zone: Europe/Berlin, overlap: allow, misfire: skip}\n");
 }
 
 static void test_limits(void) {

@@ -92,7 +92,10 @@ static void test_errors_before_warnings(void) {
 }
 
 static void test_issue_text(void) {
-  static const struct { PawlIssue issue; const char *text; } cases[] = {
+  static const struct {
+    PawlIssue issue;
+    const char *text;
+  } cases[] = {
     {{FALSE, (char *)"pawl.yaml", 12, 5, (char *)"tasks.backup.timeot", (char *)"unknown key", (char *)"did you mean 'timeout'?"},
       "pawl.yaml:12:5: tasks.backup.timeot: unknown key; did you mean 'timeout'?"},
     {{TRUE, (char *)"f", 3, 0, (char *)"", (char *)"m", NULL}, "f:3: warning: m"},
@@ -107,15 +110,26 @@ static void test_issue_text(void) {
 
 static void test_nearest(void) {
   static const char *const words[] = {"timeout", "triggers", "retry", "user", "to", NULL};
-  static const struct { const char *word, *nearest; } cases[] = {
-    {"timeot", "timeout"}, {"tiemout", "timeout"}, {"TIMEOUT", "timeout"}, {"trigger", "triggers"}, {"retries", NULL}, {"usr", "user"}, {"ot", "to"},
-    {"xyzzy", NULL}, {"", NULL}, {"a-word-that-is-much-longer-than-any-key-there-is", NULL},
+  static const struct {
+    const char *word, *nearest;
+  } cases[] = {
+    {"timeot", "timeout"},
+    {"tiemout", "timeout"},
+    {"TIMEOUT", "timeout"},
+    {"trigger", "triggers"},
+    {"retries", NULL},
+    {"usr", "user"},
+    {"ot", "to"},
+    {"xyzzy", NULL},
+    {"", NULL},
+    {"a-word-that-is-much-longer-than-any-key-there-is", NULL},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) g_assert_cmpstr(pawl_nearest_word(cases[i].word, words), ==, cases[i].nearest);
 }
 
 static void test_names(void) {
-  static const char *const good[] = {"a", "A", "0", "a-b_c.d", "9-", NULL}, *const bad[] = {"", "-a", ".a", "_a", "a b", "a/b", "\xc3\xa4", "a\n", NULL};
+  static const char *const good[] = {"a", "A", "0", "a-b_c.d", "9-", NULL}, *const bad[] = {
+                                                                              "", "-a", ".a", "_a", "a b", "a/b", "\xc3\xa4", "a\n", NULL};
   for (gsize i = 0; good[i] != NULL; i++) g_assert_true(pawl_name_valid(good[i]));
   for (gsize i = 0; bad[i] != NULL; i++) g_assert_false(pawl_name_valid(bad[i]));
 }
@@ -123,10 +137,17 @@ static void test_names(void) {
 /* No message shows what could be a secret. */
 static void test_no_secrets(void) {
   static const char *const files[] = {
-    "tasks: {a: {noop: {}, env: {T: {value: hunter2}}}}", "tasks: {a: {noop: {}, env: {T: [hunter2]}}}",
-    "tasks: {a: {noop: {}, env: {T: @hunter2}}}", "tasks:\n  a:\n    env:\n      T: *hunter2!x\n", "tasks: {a: {noop: {}, input: hunter2, env: {T: 'hunter2\\0'}, slots: 0}}",
-    "tasks: {a: {exec: hunter2}}", "tasks: {a: {noop: {}, env: {T: *hunter2}}}", "tasks: {a: {noop: {}, env: {T: a,hunter2 b}}}",
-    "tasks: {a: {noop: {}, env: {T: hunter2,x b}}}", "tasks: {a: {noop: {}, env: {T: !hunter2 b}}}", "tasks: {a: {noop: {}, env: {T: \"hunter2\\0\"}}}",
+    "tasks: {a: {noop: {}, env: {T: {value: hunter2}}}}",
+    "tasks: {a: {noop: {}, env: {T: [hunter2]}}}",
+    "tasks: {a: {noop: {}, env: {T: @hunter2}}}",
+    "tasks:\n  a:\n    env:\n      T: *hunter2!x\n",
+    "tasks: {a: {noop: {}, input: hunter2, env: {T: 'hunter2\\0'}, slots: 0}}",
+    "tasks: {a: {exec: hunter2}}",
+    "tasks: {a: {noop: {}, env: {T: *hunter2}}}",
+    "tasks: {a: {noop: {}, env: {T: a,hunter2 b}}}",
+    "tasks: {a: {noop: {}, env: {T: hunter2,x b}}}",
+    "tasks: {a: {noop: {}, env: {T: !hunter2 b}}}",
+    "tasks: {a: {noop: {}, env: {T: \"hunter2\\0\"}}}",
   };
   for (gsize i = 0; i < G_N_ELEMENTS(files); i++) {
     g_autoptr(GPtrArray) issues = issues_new();

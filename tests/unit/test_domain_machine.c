@@ -103,29 +103,31 @@ static void test_names(void) {
 /* ---- rules ---- */
 
 static void test_retry(void) {
-  static const struct { gint attempts; guint when; gboolean later; gint attempt, laters; PawlMachineEvent event; gint64 wait_ms; /* -1: no */ } cases[] = {
-    {1, 7, FALSE, 1, 0, PAWL_EVENT_FAIL, -1},
-    {3, 7, FALSE, 1, 0, PAWL_EVENT_FAIL, 1000},
-    {3, 7, FALSE, 2, 0, PAWL_EVENT_FAIL, 2000},
-    {3, 7, FALSE, 3, 0, PAWL_EVENT_FAIL, -1},
-    {9, 7, FALSE, 4, 0, PAWL_EVENT_TIME_OUT, 8000},
+  static const struct {
+    gint attempts;
+    guint when;
+    gboolean later;
+    gint attempt, laters;
+    PawlMachineEvent event;
+    gint64 wait_ms; /* -1: no */
+  } cases[] = {
+    {1, 7, FALSE, 1, 0, PAWL_EVENT_FAIL, -1}, {3, 7, FALSE, 1, 0, PAWL_EVENT_FAIL, 1000}, {3, 7, FALSE, 2, 0, PAWL_EVENT_FAIL, 2000},
+    {3, 7, FALSE, 3, 0, PAWL_EVENT_FAIL, -1}, {9, 7, FALSE, 4, 0, PAWL_EVENT_TIME_OUT, 8000},
     {9, 7, FALSE, 5, 0, PAWL_EVENT_LOSE, 10000}, /* the maximum */
-    {1000, 7, FALSE, 999, 0, PAWL_EVENT_LOSE, 10000},
-    {3, PAWL_RETRY_TIMED_OUT, FALSE, 1, 0, PAWL_EVENT_FAIL, -1},
-    {3, PAWL_RETRY_TIMED_OUT, FALSE, 1, 0, PAWL_EVENT_TIME_OUT, 1000},
-    {3, PAWL_RETRY_FAILED, FALSE, 1, 0, PAWL_EVENT_LOSE, -1},
-    {3, 7, FALSE, 1, 0, PAWL_EVENT_CANCEL, -1},
-    {3, 7, FALSE, 1, 0, PAWL_EVENT_SUCCEED, -1},
-    {1, 7, TRUE, 1, 0, PAWL_EVENT_LATER, 1000},
-    {1, 7, TRUE, 100, 99, PAWL_EVENT_LATER, 10000},
-    {1, 7, TRUE, 101, 100, PAWL_EVENT_LATER, -1}, /* often enough: a failure */
+    {1000, 7, FALSE, 999, 0, PAWL_EVENT_LOSE, 10000}, {3, PAWL_RETRY_TIMED_OUT, FALSE, 1, 0, PAWL_EVENT_FAIL, -1},
+    {3, PAWL_RETRY_TIMED_OUT, FALSE, 1, 0, PAWL_EVENT_TIME_OUT, 1000}, {3, PAWL_RETRY_FAILED, FALSE, 1, 0, PAWL_EVENT_LOSE, -1},
+    {3, 7, FALSE, 1, 0, PAWL_EVENT_CANCEL, -1}, {3, 7, FALSE, 1, 0, PAWL_EVENT_SUCCEED, -1}, {1, 7, TRUE, 1, 0, PAWL_EVENT_LATER, 1000},
+    {1, 7, TRUE, 100, 99, PAWL_EVENT_LATER, 10000}, {1, 7, TRUE, 101, 100, PAWL_EVENT_LATER, -1}, /* often enough: a failure */
     {2, 7, TRUE, 101, 100, PAWL_EVENT_LATER, 1000},
     {2, 7, TRUE, 6, 5, PAWL_EVENT_FAIL, 1000}, /* what was put off did not use up attempts */
     {2, 7, TRUE, 7, 5, PAWL_EVENT_FAIL, -1},
     {1, 7, FALSE, 1, 0, PAWL_EVENT_LATER, -1}, /* 75 is any other code where the task does not say so */
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-    PawlTaskSpec spec = {.retry_attempts = cases[i].attempts, .retry_when = cases[i].when, .retry_later = cases[i].later, .retry_backoff_ms = 1000,
+    PawlTaskSpec spec = {.retry_attempts = cases[i].attempts,
+      .retry_when = cases[i].when,
+      .retry_later = cases[i].later,
+      .retry_backoff_ms = 1000,
       .retry_max_backoff_ms = 10000};
     for (guint8 r = 0; r < 50; r++) {
       const PawlId run = {{1, 2, 3, r}};
@@ -133,8 +135,10 @@ static void test_retry(void) {
       gboolean granted = pawl_retry_rule(&spec, &run, cases[i].attempt, cases[i].laters, cases[i].event, &wait_ms);
       g_test_message("case %d: %" G_GINT64_FORMAT, (int)i, wait_ms);
       g_assert_cmpint(granted, ==, cases[i].wait_ms >= 0);
-      if (!granted) g_assert_cmpint(wait_ms, ==, -1);
-      else g_assert_true(wait_ms >= cases[i].wait_ms * 8 / 10 && wait_ms <= cases[i].wait_ms * 12 / 10);
+      if (!granted)
+        g_assert_cmpint(wait_ms, ==, -1);
+      else
+        g_assert_true(wait_ms >= cases[i].wait_ms * 8 / 10 && wait_ms <= cases[i].wait_ms * 12 / 10);
       pawl_retry_rule(&spec, &run, cases[i].attempt, cases[i].laters, cases[i].event, &again_ms);
       g_assert_cmpint(wait_ms, ==, again_ms);
     }
@@ -149,18 +153,27 @@ static void test_retry_spreads(void) {
     gint64 wait_ms;
     run.b[14] = (guint8)(i >> 8), run.b[15] = (guint8)i;
     g_assert_true(pawl_retry_rule(&spec, &run, 1, 0, PAWL_EVENT_FAIL, &wait_ms));
-    low += wait_ms < 90000, high += wait_ms > 110000;
+    low += wait_ms<90000, high += wait_ms> 110000;
   }
   g_assert_true(low > 150 && low < 350 && high > 150 && high < 350); /* a quarter each */
 }
 
 static void test_overlap(void) {
-  static const struct { PawlOverlap overlap; gint queue, active, waiting; PawlOverlapVerdict verdict; } cases[] = {
-    {PAWL_OVERLAP_SKIP, 0, 0, 0, PAWL_OVERLAP_DO_ADMIT},    {PAWL_OVERLAP_SKIP, 0, 1, 0, PAWL_OVERLAP_DO_LEDGER},
-    {PAWL_OVERLAP_SKIP, 0, 0, 1, PAWL_OVERLAP_DO_LEDGER},   {PAWL_OVERLAP_ALLOW, 0, 9, 9, PAWL_OVERLAP_DO_ADMIT},
-    {PAWL_OVERLAP_QUEUE, 2, 1, 0, PAWL_OVERLAP_DO_ADMIT},   {PAWL_OVERLAP_QUEUE, 2, 1, 1, PAWL_OVERLAP_DO_ADMIT},
-    {PAWL_OVERLAP_QUEUE, 2, 1, 2, PAWL_OVERLAP_DO_LEDGER},  {PAWL_OVERLAP_QUEUE, 2, 0, 3, PAWL_OVERLAP_DO_LEDGER},
-    {PAWL_OVERLAP_REPLACE, 0, 0, 0, PAWL_OVERLAP_DO_ADMIT}, {PAWL_OVERLAP_REPLACE, 0, 1, 0, PAWL_OVERLAP_DO_REPLACE},
+  static const struct {
+    PawlOverlap overlap;
+    gint queue, active, waiting;
+    PawlOverlapVerdict verdict;
+  } cases[] = {
+    {PAWL_OVERLAP_SKIP, 0, 0, 0, PAWL_OVERLAP_DO_ADMIT},
+    {PAWL_OVERLAP_SKIP, 0, 1, 0, PAWL_OVERLAP_DO_LEDGER},
+    {PAWL_OVERLAP_SKIP, 0, 0, 1, PAWL_OVERLAP_DO_LEDGER},
+    {PAWL_OVERLAP_ALLOW, 0, 9, 9, PAWL_OVERLAP_DO_ADMIT},
+    {PAWL_OVERLAP_QUEUE, 2, 1, 0, PAWL_OVERLAP_DO_ADMIT},
+    {PAWL_OVERLAP_QUEUE, 2, 1, 1, PAWL_OVERLAP_DO_ADMIT},
+    {PAWL_OVERLAP_QUEUE, 2, 1, 2, PAWL_OVERLAP_DO_LEDGER},
+    {PAWL_OVERLAP_QUEUE, 2, 0, 3, PAWL_OVERLAP_DO_LEDGER},
+    {PAWL_OVERLAP_REPLACE, 0, 0, 0, PAWL_OVERLAP_DO_ADMIT},
+    {PAWL_OVERLAP_REPLACE, 0, 1, 0, PAWL_OVERLAP_DO_REPLACE},
     {PAWL_OVERLAP_REPLACE, 0, 0, 1, PAWL_OVERLAP_DO_REPLACE},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++)

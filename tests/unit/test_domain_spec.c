@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Golden cases: each cases/spec/NAME.yaml with NAME.expected beside it, which holds what is said about the file and, when it is accepted, the normal form of
- * all that it defines. Whatever is accepted must read back from the store unchanged. */
+/* Golden cases: each cases/spec/NAME.yaml with NAME.expected beside it, which holds what is said about the file and, when it is
+ * accepted, the normal form of all that it defines. Whatever is accepted must read back from the store unchanged. */
 #include "test_domain.h"
 
 static void append_bundle(GString *out, const PawlBundle *bundle) {

@@ -94,7 +94,10 @@ static const PawlTriggerDef *first_trigger(const PawlBundle *bundle) { return g_
 
 /* Two ways to say the same have one digest, and what differs has two. */
 static void test_digest(void) {
-  static const struct { const char *a, *b; gboolean equal; } cases[] = {
+  static const struct {
+    const char *a, *b;
+    gboolean equal;
+  } cases[] = {
     {"{shell: x, env: {A: '1', B: '2'}}", "{env: {B: '2', A: '1'}, shell: {program: /bin/sh, command: x}}", TRUE},
     {"{shell: x, timeout: 90s}", "{shell: x, timeout: 1m30s}", TRUE},
     {"{shell: x, timeout: 90}", "{shell: x, timeout: '90'}", TRUE},
@@ -120,7 +123,10 @@ static void test_zone_of_every(void) {
 }
 
 static void test_damaged(void) {
-  static const struct { const char *json, *words; gboolean trigger; } cases[] = {
+  static const struct {
+    const char *json, *words;
+    gboolean trigger;
+  } cases[] = {
     {"{\"noop\":{},\"sparkle\":1}", "sparkle", FALSE},
     {"{\"every\":\"1m\",\"sparkle\":1}", "sparkle", TRUE},
     {"{\"noop\":{},\"retry\":{\"jitter\":1}}", "retry.jitter", FALSE},
@@ -136,8 +142,10 @@ static void test_damaged(void) {
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GError) error = NULL;
-    if (cases[i].trigger) g_assert_null(pawl_trigger_spec_from_stored(cases[i].json, "p", "t", "x", &error));
-    else g_assert_null(pawl_task_spec_from_stored(cases[i].json, &error));
+    if (cases[i].trigger)
+      g_assert_null(pawl_trigger_spec_from_stored(cases[i].json, "p", "t", "x", &error));
+    else
+      g_assert_null(pawl_task_spec_from_stored(cases[i].json, &error));
     g_assert_error(error, PAWL_ERROR, PAWL_ERROR_INTERNAL);
     g_test_message("%s", error->message);
     g_assert_nonnull(strstr(error->message, cases[i].words));
@@ -185,8 +193,10 @@ static void test_defaults_table(void) {
     g_autofree char *head = g_strndup(path, strcspn(path, "."));
     value = value_text(json_object_get(task, head) ? task : json_object_get(cron, head) ? cron : every, path);
     g_test_message("%s", path);
-    if (strcmp(path, "output") == 0) g_assert_cmpstr(value, ==, "262144");
-    else g_assert_cmpstr(value, ==, rows[i].value);
+    if (strcmp(path, "output") == 0)
+      g_assert_cmpstr(value, ==, "262144");
+    else
+      g_assert_cmpstr(value, ==, rows[i].value);
   }
 }
 
