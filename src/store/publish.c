@@ -53,8 +53,8 @@ static gboolean cancel_removed(PawlPublish *publish, GError **error) {
 static gboolean publish_all(PawlPublish *publish, GError **error) {
   gboolean write = !publish->options->dry_run;
   return pawl_publish_load(publish, error) && (!write || make_project(publish, error)) && pawl_publish_pools(publish, error) &&
-         pawl_publish_tasks(publish, error) && pawl_publish_tasks_gone(publish, error) && pawl_publish_pools_gone(publish, error) &&
-         (!write || cancel_removed(publish, error));
+         pawl_publish_tasks(publish, error) && pawl_publish_tasks_gone(publish, error) && (!write || cancel_removed(publish, error)) &&
+         pawl_publish_pools_gone(publish, error);
 }
 
 gboolean pawl_store_apply(PawlStore *store, const PawlBundle *bundle, const PawlApplyOptions *options, GPtrArray *changes, GError **error) {

@@ -23,7 +23,8 @@ typedef struct {
   gboolean prune; /* tasks and pools of this mark that are not in the bundle are removed, their unfinished runs cancelled */
   gboolean adopt;
   gboolean dry_run;  /* diff: the same changes, nothing written, no lock */
-  gboolean starting; /* nobody schedules on this store yet (`pawl up` before its engine): a due cursor is not waited for */
+  gboolean starting; /* nobody schedules on this store yet (`pawl up` before its engine): a due cursor is not waited for, and a removed
+                     * pool with unfinished runs drains instead of being refused, since nothing else would let them end */
 } PawlApplyOptions;
 /* One transaction. Changes (PawlChange *) are appended. An equal digest writes nothing. New triggers: id made once per (project, task, name) for ever, cursor = the first occurrence after
  * the greater of the clock and the high-water mark. Removed: as delete. A due and unsettled cursor whose timing changes is waited for up to 2 s before the transaction (while a holder

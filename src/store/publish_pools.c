@@ -6,6 +6,10 @@
 
 #define DEFAULT_POOL "default"
 
+gboolean pawl_stored_pool_goes(const PawlStoredPool *pool) {
+  return g_str_equal(pool->state, "deleted") || g_str_equal(pool->state, "draining");
+}
+
 static const PawlPoolSpec *wanted_pool(const PawlBundle *bundle, const char *name) {
   for (guint i = 0; i < bundle->pools->len; i++) {
     const PawlPoolSpec *spec = g_ptr_array_index(bundle->pools, i);
@@ -37,7 +41,7 @@ static gboolean set_pool(
 }
 
 static void note_overrides(PawlPublish *publish, const PawlStoredPool *pool, gint slots) {
-  gboolean stopped = !g_str_equal(pool->state, "active") && !g_str_equal(pool->state, "deleted");
+  gboolean stopped = g_str_equal(pool->state, "paused");
   if (!pool->overridden && !stopped) return;
   PawlChange *note = pawl_publish_change(publish, PAWL_CHANGE_NOTE, "pool %s", pool->name);
   if (pool->overridden) pawl_change_line(note, "slots: %d, set at run time, stays (the file says %d)", pool->slots_override, slots);
@@ -70,7 +74,7 @@ gboolean pawl_publish_pools(PawlPublish *publish, GError **error) {
   for (guint i = 0; i < publish->bundle->pools->len; i++) {
     const PawlPoolSpec *spec = g_ptr_array_index(publish->bundle->pools, i);
     const PawlStoredPool *pool = g_hash_table_lookup(publish->pools, spec->name);
-    if (pool != NULL && !g_str_equal(pool->state, "deleted")) {
+    if (pool != NULL && !pawl_stored_pool_goes(pool)) {
       if (!edit_pool(publish, pool, spec, error)) return FALSE;
       continue;
     }
@@ -137,36 +141,52 @@ static char *joined(GPtrArray *names) {
   return g_strdup(text->str);
 }
 
+/* Tasks with unfinished runs that stand in the pool and stay there. Waiting ones do not where the task goes or goes to another pool: these are cancelled or moved. */
 static gboolean unfinished_names(PawlPublish *publish, const PawlStoredPool *pool, GPtrArray *names, GError **error) {
   GError *why = NULL;
   g_autoptr(PawlRows) rows = pawl_db_query(publish->store->db, PAWL_SQL_POOL_UNFINISHED, error, PAWL_ROW(pawl_id(&pool->id)));
   if (rows == NULL) return FALSE;
-  while (pawl_rows_next(rows, &why)) g_ptr_array_add(names, g_strdup(pawl_rows_text(rows, 0)));
+  while (pawl_rows_next(rows, &why)) {
+    const char *name = pawl_rows_text(rows, 0);
+    const PawlStoredTask *task = g_hash_table_lookup(publish->tasks, name);
+    gboolean goes = task != NULL && g_strcmp0(task->owner_mark, publish->options->owner_mark) == 0;
+    if (pawl_rows_int(rows, 1) != 0 || !(goes || in_bundle(publish, name))) g_ptr_array_add(names, g_strdup(name));
+  }
   if (why == NULL) return TRUE;
   g_propagate_error(error, why);
   return FALSE;
+}
+
+/* Takes no new runs and goes at a later publication. At start-up, where refusing would keep those runs from ever ending. */
+static gboolean drain_pool(PawlPublish *publish, const PawlStoredPool *pool, const char *who /* NULL: not known */, GError **error) {
+  PawlChange *note = pawl_publish_change(publish, PAWL_CHANGE_NOTE, "pool %s", pool->name);
+  pawl_change_line(
+    note, "gone from the file; it is removed once its unfinished runs%s%s have ended", who != NULL ? " of " : "", who != NULL ? who : "");
+  return g_str_equal(pool->state, "draining") || set_pool(publish, pool, pool->owner_mark, pool->slots, "draining", error);
 }
 
 static gboolean remove_pool(PawlPublish *publish, const PawlStoredPool *pool, GError **error) {
   g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
   gint64 changed = 0;
   if (!stored_users(publish, pool->name, names, error) || !pinned_users(publish, pool->name, names, error)) return FALSE;
+  g_autofree char *users = joined(names);
   if (names->len > 0) {
-    g_autofree char *who = joined(names);
-    g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFLICT, "pool '%s' is gone from the file but still used by %s", pool->name, who);
+    g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFLICT, "pool '%s' is gone from the file but still used by %s", pool->name, users);
     return FALSE;
   }
   if (!unfinished_names(publish, pool, names, error)) return FALSE;
+  g_autofree char *who = joined(names);
+  if (names->len > 0 && publish->options->starting) return drain_pool(publish, pool, who, error);
   if (names->len > 0) {
-    g_autofree char *who = joined(names);
     g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFLICT,
       "pool '%s' is gone from the file but has unfinished runs of %s; wait for them or cancel them first", pool->name, who);
     return FALSE;
   }
+  if (!publish->options->dry_run && !pawl_db_exec(publish->store->db, PAWL_SQL_POOL_REMOVE, &changed, error, PAWL_ROW(pawl_id(&pool->id))))
+    return FALSE;
+  if (!publish->options->dry_run && changed == 0) return drain_pool(publish, pool, NULL, error);
   pawl_publish_change(publish, PAWL_CHANGE_REMOVE, "pool %s", pool->name);
-  if (publish->options->dry_run) return TRUE;
-  if (!pawl_db_exec(publish->store->db, PAWL_SQL_POOL_REMOVE, &changed, error, PAWL_ROW(pawl_id(&pool->id)))) return FALSE;
-  return pawl_store_act(publish->store, &pool->id, "pool.deleted", error, NULL);
+  return publish->options->dry_run || pawl_store_act(publish->store, &pool->id, "pool.deleted", error, NULL);
 }
 
 static gint by_name(gconstpointer a, gconstpointer b) {

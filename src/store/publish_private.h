@@ -67,6 +67,8 @@ void pawl_change_diff(PawlChange *change, const char *before, const char *after)
 /* A note for a pause that a file does not undo. Nothing when there is none. */
 void pawl_publish_note_pause(PawlPublish *publish, const PawlStoredPause *pause, const char *object);
 
+/* Deleted, or on its way there: nothing new may name it. */
+gboolean pawl_stored_pool_goes(const PawlStoredPool *pool);
 gboolean pawl_publish_pools(PawlPublish *publish, GError **error);
 gboolean pawl_publish_pools_gone(PawlPublish *publish, GError **error);
 gboolean pawl_publish_tasks(PawlPublish *publish, GError **error);

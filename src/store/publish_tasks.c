@@ -39,7 +39,7 @@ static gboolean check_owners(PawlPublish *publish, GError **error) {
 static gboolean check_pool(PawlPublish *publish, const PawlTaskDef *def, GError **error) {
   const char *pool = def->spec->pool;
   const PawlStoredPool *stored = g_hash_table_lookup(publish->pools, pool);
-  if (g_str_equal(pool, "default") || (stored != NULL && !g_str_equal(stored->state, "deleted"))) return TRUE;
+  if (g_str_equal(pool, "default") || (stored != NULL && !pawl_stored_pool_goes(stored))) return TRUE;
   g_autoptr(GPtrArray) names = g_ptr_array_new();
   for (guint i = 0; i < publish->bundle->pools->len; i++) {
     const PawlPoolSpec *spec = g_ptr_array_index(publish->bundle->pools, i);
@@ -123,6 +123,15 @@ static gboolean tell_task(
   return TRUE;
 }
 
+/* What waits goes along when the task goes to another pool. */
+static gboolean move_waiting(PawlPublish *publish, const PawlTaskDef *def, const TaskPlan *plan, GError **error) {
+  PawlStore *store = publish->store;
+  PawlId pool;
+  if (!pawl_store_pool_id(store, &publish->project, def->spec->pool, &pool, error)) return FALSE;
+  return pawl_db_exec(store->db, PAWL_SQL_POOL_MOVE_READY, NULL, error, PAWL_ROW(pawl_id(&plan->id), pawl_id(&pool))) &&
+         pawl_db_exec(store->db, PAWL_SQL_POOL_MOVE_PARKED, NULL, error, PAWL_ROW(pawl_id(&plan->id), pawl_id(&pool)));
+}
+
 static gboolean publish_task(PawlPublish *publish, const PawlTaskDef *def, GError **error) {
   const PawlStoredTask *task = g_hash_table_lookup(publish->tasks, def->name);
   TaskPlan plan = {.serial = is_serial(def)};
@@ -133,7 +142,8 @@ static gboolean publish_task(PawlPublish *publish, const PawlTaskDef *def, GErro
   if (!check_pool(publish, def, error) || !check_pins(def, plan.revision, error)) return FALSE;
   if (!tell_task(publish, def, task, &plan, &write, error)) return FALSE;
   if (write && !publish->options->dry_run && !write_task(publish, def, task, &plan, error)) return FALSE;
-  return pawl_publish_triggers(publish, def, task, &plan.id, plan.revision, plan.new_revision, error);
+  if (!pawl_publish_triggers(publish, def, task, &plan.id, plan.revision, plan.new_revision, error)) return FALSE;
+  return publish->options->dry_run || task == NULL || !plan.new_revision || move_waiting(publish, def, &plan, error);
 }
 
 gboolean pawl_publish_tasks(PawlPublish *publish, GError **error) {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* apply, diff and delete: what is written, what stays, and that no occurrence is lost or run twice by it. */
-#include "store_sql.h"
+#include "store_drive.h"
 
 #include "base/clock.h"
-#include "store/runs.h"
 #include "store/schedules.h"
 
 #define MARKED(mark_) ((PawlApplyOptions){.owner_mark = mark_, .prune = TRUE})
@@ -100,22 +99,47 @@ static void test_refusals(void) {
 /* A pool that somebody still needs stays, and who needs it is named. */
 static void test_pool_in_use(void) {
   PawlStore *store = fixture_store();
+  g_autoptr(GPtrArray) grants = drive_grants();
   PawlApplyOptions one = MARKED("one"), two = MARKED("two");
-  PawlId run;
-  PawlEnqueue request = {.task = "a"};
-  g_autofree char *first = apply_text(store, "pools: {io: {slots: 0}}\ntasks: {a: {noop: {}, pool: io}}", &one);
+  drive_open(store, 8);
+  g_autofree char *first = apply_text(store, "pools: {io: {slots: 1}}\ntasks: {a: {noop: {}, pool: io}}", &one);
   poke("UPDATE tasks SET owner_mark = 'two'");
   g_autofree char *used = apply_text(store, "tasks: {}", &one);
   g_assert_cmpstr(used, ==, "conflict: pool 'io' is gone from the file but still used by a");
-  g_assert_true(pawl_store_enqueue(store, &request, &run, NULL));
+  drive_enqueue(store, "a");
+  drive_enqueue(store, "a");
+  g_assert_cmpuint(drive_pull(store, 8, grants), ==, 1);
+  drive_start(store, g_ptr_array_index(grants, 0));
   g_autofree char *moved = apply_text(store, "tasks: {a: {noop: {}}}", &two);
   g_assert_cmpstr(moved, ==, "~ task a [pool: io -> default]");
-  g_autofree char *waiting = apply_text(store, "tasks: {}", &one);
+  assert_peek("default io",
+    "SELECT p.name FROM (SELECT pool_id FROM ready UNION SELECT pool_id FROM leased) h JOIN pools p ON p.id = h.pool_id ORDER BY 1");
+  g_autofree char *refused = apply_text(store, "tasks: {}", &one);
   g_assert_cmpstr(
-    waiting, ==, "conflict: pool 'io' is gone from the file but has unfinished runs of a; wait for them or cancel them first");
-  g_assert_true(pawl_store_cancel_run(store, &run, NULL, NULL));
+    refused, ==, "conflict: pool 'io' is gone from the file but has unfinished runs of a; wait for them or cancel them first");
+  one.starting = TRUE;
+  g_autofree char *drains = apply_text(store, "tasks: {}", &one);
+  g_assert_cmpstr(drains, ==, "! pool io [gone from the file; it is removed once its unfinished runs of a have ended]");
+  drive_finish(store, g_ptr_array_index(grants, 0), PAWL_EVENT_SUCCEED, 0);
   g_autofree char *gone = apply_text(store, "tasks: {}", &one);
   g_assert_cmpstr(gone, ==, "- pool io");
+  fixture_store_close(store);
+}
+
+/* Waiting runs of a task that goes with its pool are cancelled first; those that a pinned revision puts there stay. */
+static void test_pool_goes_with_task(void) {
+  PawlStore *store = fixture_store();
+  fixture_apply(store, "pools: {io: {slots: 1}}\ntasks: {a: {noop: {}, pool: io}, b: {noop: {}, pool: io, triggers: {t: {every: 1m}}}}");
+  drive_enqueue(store, "a");
+  drive_enqueue(store, "b");
+  assert_apply(store, "pools: {io: {slots: 1}}\ntasks: {b: {noop: {}, triggers: {t: {every: 1m, task_revision: 1}}}}",
+    "~ task b [pool: io -> default]; ~ trigger b/t [task_revision: none -> 1]; - task a");
+  assert_peek("io", "SELECT p.name FROM ready r JOIN pools p ON p.id = r.pool_id");
+  PawlApplyOptions options = MARKED("test");
+  g_autofree char *pinned = apply_text(store, "tasks: {b: {noop: {}, triggers: {t: {every: 1m, task_revision: 1}}}}", &options);
+  g_assert_cmpstr(pinned, ==, "conflict: pool 'io' is gone from the file but still used by b");
+  assert_apply(store, "tasks: {}", "- task b; - trigger b/t; - pool io");
+  assert_peek("0|2", "SELECT (SELECT count(*) FROM ready), (SELECT count(*) FROM attempts WHERE state = 'cancelled')");
   fixture_store_close(store);
 }
 
@@ -300,6 +324,44 @@ static void test_G1_through_edits(void) {
   fixture_store_close(store);
 }
 
+static gpointer settle_later(gpointer data) {
+  g_usleep(150000); /* whether it comes before or within the wait, the occurrence is settled in time */
+  PawlStore *store = fixture_reopen();
+  admit_due(store);
+  pawl_store_close(store);
+  return NULL;
+}
+
+/* While a scheduler runs, an occurrence that is due in the moment of the edit is left to it for two seconds. */
+static void test_wait(void) {
+  static const struct {
+    gboolean held, starting, settles;
+    const char *ledger;
+    gint64 least_ms;
+  } rows[] = {{TRUE, FALSE, TRUE, "", 0}, {TRUE, FALSE, FALSE, "superseded", 1900}, {TRUE, TRUE, FALSE, "superseded", 0},
+    {FALSE, FALSE, FALSE, "superseded", 0}};
+  for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+    PawlStore *store = fixture_store();
+    PawlApplyOptions options = MARKED("test");
+    g_test_message("row %" G_GSIZE_FORMAT, i + 1);
+    fixture_apply(store, "tasks: {a: {noop: {}, triggers: {t: {every: 1h, misfire_grace: 2h}}}}");
+    poke("UPDATE trigger_schedules SET next_fire_at_ms = next_fire_at_ms - 3600000, due_at_ms = due_at_ms - 3600000");
+    PawlHold *hold = rows[i].held ? pawl_db_hold(pawl_store_db(store), NULL) : NULL;
+    GThread *settler = rows[i].settles ? g_thread_new("settler", settle_later, NULL) : NULL;
+    options.starting = rows[i].starting;
+    gint64 begun_ms = pawl_clock_mono_ms();
+    g_autofree char *told = apply_text(store, "tasks: {a: {noop: {}, triggers: {t: {every: 2h, misfire_grace: 2h}}}}", &options);
+    gint64 took_ms = pawl_clock_mono_ms() - begun_ms;
+    g_assert_cmpint(took_ms, >=, rows[i].least_ms);
+    if (rows[i].least_ms == 0) g_assert_cmpint(took_ms, <, 1900);
+    if (settler != NULL) g_thread_join(settler);
+    assert_peek(rows[i].ledger, "SELECT outcome FROM ledger");
+    assert_peek(rows[i].settles ? "1" : "0", "SELECT count(*) FROM runs");
+    if (hold != NULL) pawl_hold_release(hold);
+    fixture_store_close(store);
+  }
+}
+
 /* The cursor is never before the high-water mark, even when the clock went back. */
 static void test_high_water(void) {
   PawlStore *store = fixture_store();
@@ -350,12 +412,14 @@ int main(int argc, char **argv) {
   g_test_add_func("/store/publish/steps", test_steps);
   g_test_add_func("/store/publish/refusals", test_refusals);
   g_test_add_func("/store/publish/pool_in_use", test_pool_in_use);
+  g_test_add_func("/store/publish/pool_goes_with_task", test_pool_goes_with_task);
   g_test_add_func("/store/publish/overrides_stay", test_overrides_stay);
   g_test_add_func("/store/publish/cursor", test_cursor);
   g_test_add_func("/store/publish/disabled", test_disabled);
   g_test_add_func("/store/publish/task_columns", test_task_columns);
   g_test_add_func("/store/publish/exhausted", test_exhausted);
   g_test_add_func("/store/publish/G1_through_edits", test_G1_through_edits);
+  g_test_add_func("/store/publish/wait", test_wait);
   g_test_add_func("/store/publish/high_water", test_high_water);
   g_test_add_func("/store/publish/ten_thousand", test_ten_thousand);
   return g_test_run();
