@@ -29,14 +29,14 @@ static const PawlExample diff_examples[] = {
 
 static const struct {
   PawlChangeKind kind;
-  const char *name, *mark;
   PawlColour colour;
+  const char *name, *mark;
 } kinds[] = {
-  {PAWL_CHANGE_ADD, "add", "+", PAWL_COLOUR_GOOD},
-  {PAWL_CHANGE_EDIT, "edit", "~", PAWL_COLOUR_WARN},
-  {PAWL_CHANGE_REMOVE, "remove", "-", PAWL_COLOUR_BAD},
-  {PAWL_CHANGE_SAME, "same", "=", PAWL_COLOUR_NONE},
-  {PAWL_CHANGE_NOTE, "note", "·", PAWL_COLOUR_DIM},
+  {PAWL_CHANGE_ADD, PAWL_COLOUR_GOOD, "add", "+"},
+  {PAWL_CHANGE_EDIT, PAWL_COLOUR_WARN, "edit", "~"},
+  {PAWL_CHANGE_REMOVE, PAWL_COLOUR_BAD, "remove", "-"},
+  {PAWL_CHANGE_SAME, PAWL_COLOUR_NONE, "same", "="},
+  {PAWL_CHANGE_NOTE, PAWL_COLOUR_DIM, "note", "·"},
 };
 
 static void count_changes(const GPtrArray *changes, guint counts[G_N_ELEMENTS(kinds)]) {

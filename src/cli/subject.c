@@ -48,21 +48,23 @@ static gboolean find_task(PawlCall *call, PawlStore *store, const char *name, Pa
   return TRUE;
 }
 
-gboolean pawl_subject_find(PawlCall *call, PawlStore *store, const char *text, PawlSubject *ret_subject, GError **error) {
+/* What was found stands in `subject` also where this fails. */
+static gboolean find_in(PawlCall *call, PawlStore *store, const char *text, PawlSubject *subject, GError **error) {
   g_autofree char *name = NULL, *trigger = NULL;
   g_autoptr(GError) no_task = NULL;
-  g_auto(PawlSubject) subject = {0};
-  if (!pawl_reference_split(text, &name, &trigger, error)) return FALSE;
-  if (!find_task(call, store, name, &subject.task, &no_task, error)) return FALSE;
-  if (subject.task == NULL) {
-    if (trigger != NULL || !pawl_looks_like_run(text)) {
-      g_propagate_error(error, g_steal_pointer(&no_task));
-      return FALSE;
-    }
-    if (!pawl_store_find_run(store, pawl_call_project(call), text, &subject.run, error)) return FALSE;
+  if (!pawl_reference_split(text, &name, &trigger, error) || !find_task(call, store, name, &subject->task, &no_task, error)) return FALSE;
+  if (subject->task != NULL) return trigger == NULL || find_trigger(subject->task, trigger, &subject->trigger, error);
+  if (trigger == NULL && pawl_looks_like_run(text)) return pawl_store_find_run(store, pawl_call_project(call), text, &subject->run, error);
+  g_propagate_error(error, g_steal_pointer(&no_task));
+  return FALSE;
+}
+
+gboolean pawl_subject_find(PawlCall *call, PawlStore *store, const char *text, PawlSubject *ret_subject, GError **error) {
+  PawlSubject subject = {0};
+  if (!find_in(call, store, text, &subject, error)) {
+    pawl_subject_clear(&subject);
+    return FALSE;
   }
-  if (trigger != NULL && !find_trigger(subject.task, trigger, &subject.trigger, error)) return FALSE;
   *ret_subject = subject;
-  subject = (PawlSubject){0};
   return TRUE;
 }

@@ -125,20 +125,21 @@ static void end_line(GString *text, GString *line) {
 }
 
 char *pawl_table_text(const PawlTable *table, gint width, const PawlOut *out) {
-  g_autofree gint *widths = g_new0(gint, table->n_columns);
+  g_autoptr(GArray) widths = g_array_new(FALSE, TRUE, sizeof(gint));
   GString *text = g_string_new(NULL);
   g_autoptr(GString) line = g_string_new(NULL);
-  find_widths(table, width, widths);
+  g_array_set_size(widths, (guint)table->n_columns);
+  find_widths(table, width, (gint *)(void *)widths->data);
   for (gsize c = 0; c < table->n_columns; c++) {
     if (c > 0) g_string_append_printf(line, "%*s", GAP, "");
-    put_cell(line, &table->columns[c], widths[c], table->columns[c].title, PAWL_COLOUR_BOLD, out);
+    put_cell(line, &table->columns[c], g_array_index(widths, gint, c), table->columns[c].title, PAWL_COLOUR_BOLD, out);
   }
   end_line(text, line);
   for (guint r = 0; r < pawl_table_rows(table); r++) {
     for (gsize c = 0; c < table->n_columns; c++) {
       const Cell *cell = &g_array_index(table->cells, Cell, r * table->n_columns + c);
       if (c > 0) g_string_append_printf(line, "%*s", GAP, "");
-      put_cell(line, &table->columns[c], widths[c], cell->text, cell->colour, out);
+      put_cell(line, &table->columns[c], g_array_index(widths, gint, c), cell->text, cell->colour, out);
     }
     end_line(text, line);
   }
