@@ -374,14 +374,17 @@ class Box:
         os.rename(mine, self.clock_file)
 
     def strays(self):
-        """Living processes that a run of this box started."""
-        found = []
+        """Living processes of runs of this box's store."""
+        found = {}
         for environ in pathlib.Path("/proc").glob("[0-9]*/environ"):
             with contextlib.suppress(OSError):
-                text = environ.read_bytes()
-                if b"PAWL_RUN_ID=" in text and str(self.dir).encode() in text:
-                    found.append(int(environ.parent.name))
-        return found
+                match = re.search(rb"(?:^|\0)PAWL_RUN_ID=([0-9a-f-]{36})", environ.read_bytes())
+                if match:
+                    found[int(environ.parent.name)] = match.group(1).decode()
+        if not found or not self.store_path.exists():
+            return []
+        mine = {row["run"] for row in self.store.rows("SELECT lower(hex(id)) AS run FROM runs")}
+        return [pid for pid, run in found.items() if run.replace("-", "") in mine]
 
     def close(self):
         for pawl in self.processes:

@@ -195,7 +195,7 @@ def dispatch_B13(box):
 
 def test_paused_and_unlimited(box):
     box.up("""
-pools: {closed: {slots: 0}, open: {slots: -1}}
+pools: {closed: {slots: 0}, open: {slots: unlimited}}
 tasks: {a: {noop: {}, pool: closed}, b: {shell: "sleep 1", pool: open}}
 """, "--slots", "40")
     waits = box.start_run("a")

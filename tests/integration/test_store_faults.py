@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The store cannot be used: read-only, newer, foreign, damaged, full."""
+import contextlib
 import os
 import shutil
 import sqlite3
@@ -86,12 +87,12 @@ def test_read_only_store(box):
 
 @pytest.fixture
 def small(tmp_path):
-    """A box on a file system of 3 MB."""
+    """A box on a file system of 4 MB."""
     if os.getuid() != 0:
         pytest.skip("mounting a small file system needs root")
     folder = tmp_path / "small"
     folder.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(folder)], capture_output=True).returncode != 0:
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)], capture_output=True).returncode != 0:
         pytest.skip("mounting is not allowed here")
     box = Box(folder)
     try:
@@ -106,13 +107,9 @@ def test_full_disk(small):
     pawl = small.up(ONE)
     small.wait_runs(1)
     filler = small.dir / "filler"
-    with filler.open("wb") as file:
-        try:
-            while True:
-                file.write(b"x" * 4096)
-                file.flush()
-        except OSError:
-            pass
+    with filler.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        while True:
+            file.write(b"x" * 4096)
     wait_until(lambda: any(entry["level"] in ("error", "warning") for entry in pawl.events()), 30, lambda: pawl.log)
     assert pawl.alive()
     done = small.cli("run", "a")
