@@ -77,13 +77,14 @@ static json_t *task_of(
   const PawlCrontabLine *line, const PawlCrontabOptions *options, const Job *job, const char *input, const char *owner) {
   json_t *task = json_object();
   const char *shell = variable(line, "SHELL"), *home = variable(line, "HOME");
-  if (shell == NULL || *shell == '\0' || strcmp(shell, CRON_SHELL) == 0)
+  if (shell == NULL || !pawl_crontab_is_path(shell) || strcmp(shell, CRON_SHELL) == 0)
     json_object_set_new(task, "shell", json_string(job->command));
   else
     json_object_set_new(task, "shell", json_pack("{ssss}", "command", job->command, "program", shell));
   if (input != NULL) json_object_set_new(task, "input", json_string(input));
   if (job->user != NULL) json_object_set_new(task, "user", json_string(job->user));
-  if (home != NULL && *home == '/' && g_strcmp0(home, options->home) != 0) json_object_set_new(task, "cwd", json_string(home));
+  if (home != NULL && pawl_crontab_is_path(home) && g_strcmp0(home, options->home) != 0)
+    json_object_set_new(task, "cwd", json_string(home));
   json_object_set_new(task, "env", env_of(line, options));
   json_object_set_new(task, "mail", mail_of(line, owner));
   json_object_set_new(task, "background", json_string("keep"));

@@ -19,6 +19,8 @@ void pawl_crontab_line_free(gpointer line);
 GPtrArray *pawl_crontab_read(const char *text, gsize bytes, const PawlCrontabOptions *options, GPtrArray *issues);
 /* Whether mail can go to the value of MAILTO; an empty one means nobody. */
 gboolean pawl_crontab_is_receiver(const char *mailto);
+/* Whether the value of HOME can be a working directory, or that of SHELL a shell. */
+gboolean pawl_crontab_is_path(const char *value);
 /* Whether the first word of each line's rest is a user. */
 PawlCrontabFormat pawl_crontab_detect(const GPtrArray *lines, const char *file, const char *login);
 

@@ -9,6 +9,9 @@
 
 #define LINE_MAX_BYTES (64 * 1024)
 #define VARIABLES_MAX 256
+#define VARIABLES_MAX_BYTES (PAWL_ARGV_MAX_BYTES - 1024) /* PATH and SHELL are added */
+#define RECEIVER_MAX_BYTES 1024
+#define PATH_MAX_BYTES 4094
 #define DELAY_MAX_MINUTES (24 * 60)
 
 typedef struct {
@@ -63,8 +66,10 @@ static void set_zone(Reading *r, const char *value) {
   r->zone = g_strdup(*value == '\0' ? r->options->host_zone : value);
 }
 
+gboolean pawl_crontab_is_path(const char *value) { return *value == '/' && strlen(value) <= PATH_MAX_BYTES; }
+
 gboolean pawl_crontab_is_receiver(const char *mailto) {
-  if (*mailto == '\0' || *mailto == '-') return FALSE;
+  if (*mailto == '\0' || *mailto == '-' || strlen(mailto) > RECEIVER_MAX_BYTES) return FALSE;
   for (; *mailto != '\0'; mailto++)
     if (g_ascii_iscntrl(*mailto)) return FALSE;
   return TRUE;
@@ -95,11 +100,21 @@ static gboolean take_meaning(Reading *r, const char *name, const char *value) {
   } else if (g_str_has_prefix(name, "PAWL_")) {
     say(r, TRUE, 1, NULL, "%s is not honoured: names that begin with PAWL_ are pawl's own", name);
     return FALSE;
-  } else if (strcmp(name, "HOME") == 0 && *value != '/')
+  } else if (strcmp(name, "SHELL") == 0 && *value != '\0' && !pawl_crontab_is_path(value))
+    say(r, TRUE, 1, NULL, "SHELL is not honoured, and /bin/sh runs the commands: it is no absolute path");
+  else if (strcmp(name, "HOME") == 0 && !pawl_crontab_is_path(value))
     say(r, TRUE, 1, NULL, "HOME is not honoured as the working directory: it is no absolute path");
   else if (g_strv_contains(mail_names, name))
     say(r, TRUE, 1, NULL, "%s is a mere variable here: mail goes out as the mail system has it", name);
   return TRUE;
+}
+
+static gsize bytes_of(const json_t *env) {
+  const char *name;
+  json_t *value;
+  gsize bytes = 0;
+  json_object_foreach((json_t *)env, name, value) bytes += strlen(name) + json_string_length(value) + 2;
+  return bytes;
 }
 
 static void set_variable(Reading *r, const char *name, const char *value) {
@@ -109,8 +124,13 @@ static void set_variable(Reading *r, const char *name, const char *value) {
     return;
   }
   json_t *env = json_copy(r->env);
-  json_decref(r->env);
   json_object_set_new(env, name, json_string(value));
+  if (bytes_of(env) > VARIABLES_MAX_BYTES) {
+    say(r, FALSE, 1, NULL, "the variables are longer than %d bytes in all", VARIABLES_MAX_BYTES);
+    json_decref(env);
+    return;
+  }
+  json_decref(r->env);
   r->env = env;
 }
 
@@ -130,7 +150,7 @@ static char *take_quotable(const char **p, const char *stops) {
 }
 
 static gboolean is_variable_name(const char *name) {
-  if (!g_ascii_isalpha(*name) && *name != '_') return FALSE;
+  if ((!g_ascii_isalpha(*name) && *name != '_') || strlen(name) > PAWL_NAME_MAX) return FALSE;
   for (; *name != '\0'; name++)
     if (!g_ascii_isalnum(*name) && strchr("_-.", *name) == NULL) return FALSE;
   return TRUE;

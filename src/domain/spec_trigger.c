@@ -230,6 +230,11 @@ void pawl_trigger_warn(PawlReader *reader, const json_t *object, const PawlTrigg
   static const char *const keys[] = {"cron", "every", "at", "cron"};
   PawlSpot spot;
   gint64 at_ms;
+  if ((spec->timing.kind == PAWL_TIMING_EVERY || spec->timing.kind == PAWL_TIMING_AT) && json_object_get(object, "zone") != NULL) {
+    pawl_enter_key(reader, &spot, object, "zone");
+    pawl_say_warning(reader, NULL, "has no effect: only a cron expression is read in a zone");
+    pawl_leave(reader);
+  }
   if (spec->timing.kind == PAWL_TIMING_REBOOT || pawl_timing_next(&spec->timing, -1, &at_ms)) return;
   pawl_enter_key(reader, &spot, object, keys[spec->timing.kind]);
   if (spec->timing.from_ms != 0 || spec->timing.until_ms != 0)

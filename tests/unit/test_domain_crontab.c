@@ -232,6 +232,7 @@ static void test_diagnostics(void) {
     {"MAILFROM=x\n0 0 * * * x", "tab:1:1: warning: MAILFROM is a mere variable here: mail goes out as the mail system has it\n"},
     {"MAILTO=-oops\n0 0 * * * x", "tab:1:1: warning: MAILTO is not honoured, and no mail is sent: it is no address\n"},
     {"HOME=x\n0 0 * * * x", "tab:1:1: warning: HOME is not honoured as the working directory: it is no absolute path\n"},
+    {"SHELL=bash\n0 0 * * * x", "tab:1:1: warning: SHELL is not honoured, and /bin/sh runs the commands: it is no absolute path\n"},
     {"RANDOM_DELAY=soon\n0 0 * * * x", "tab:1:1: warning: RANDOM_DELAY is not honoured: it is a number of minutes, 0 to 1440\n"},
     {"RANDOM_DELAY=5\n*/5 * * * * x",
       "tab:2:1: warning: RANDOM_DELAY is cut to 4m59s, below the shortest gap between two runs of this line\n"},
@@ -406,6 +407,16 @@ static void test_limits(void) {
     g_string_append(text, "0 0 * * * x");
     g_autoptr(json_t) tree = pawl_crontab_to_json(text->str, text->len, &user_options, issues);
     g_assert_cmpint(tree != NULL, ==, n <= 256);
+  }
+  for (gsize extra = 0; extra <= 2; extra++) {
+    g_autoptr(GPtrArray) issues = issues_new();
+    g_autofree char *a = g_strnfill(65532, 'x'), *b = g_strnfill(64509 + extra, 'x');
+    g_autofree char *text =
+      g_strdup_printf("A=%s\nB=%s\n0 0 * * * x", a, b); /* each with its name, '=' and NUL; 130,048 in all is the limit */
+    g_autoptr(json_t) tree = pawl_crontab_to_json(text, strlen(text), &user_options, issues);
+    g_assert_cmpint(tree != NULL, ==, extra <= 1);
+    g_autoptr(PawlBundle) bundle = tree != NULL ? check_file(tree) : NULL;
+    g_assert_cmpint(bundle != NULL, ==, tree != NULL);
   }
   for (gsize bytes = PAWL_FILE_MAX_BYTES; bytes <= PAWL_FILE_MAX_BYTES + 1; bytes++) {
     g_autofree char *text = g_strnfill(bytes, '\n');
