@@ -36,7 +36,7 @@ gboolean pawl_store_apply(PawlStore *store, const PawlBundle *bundle, const Pawl
  * runs do not start (parked `paused`), running ones go on; a paused trigger only stops firing. */
 gboolean pawl_store_pause(
   PawlStore *store, const char *project, const char *reference, gint64 until_ms, const char *reason, GError **error);
-/* catch_up: missed occurrences are made up by the misfire rule instead of going to the ledger as `paused`. */
+/* Ends a quarantine too. What is neither paused nor quarantined is left alone. catch_up: missed occurrences are made up by the misfire rule instead of going to the ledger as `paused`. */
 gboolean pawl_store_resume(PawlStore *store, const char *project, const char *reference, gboolean catch_up, GError **error);
 /* TASK (with its triggers) or TASK/TRIGGER: archived; unfinished runs of a deleted task are cancelled; history stays. `ret_cancelled` counts. */
 gboolean pawl_store_delete(PawlStore *store, const char *project, const char *reference, guint *ret_cancelled, GError **error);

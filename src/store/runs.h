@@ -29,7 +29,8 @@ typedef struct {
   gint attempts, exit_code /* -1: none */, signal, task_revision;
 } PawlRunRow;
 void pawl_run_row_free(PawlRunRow *row);
-/* `text`: a full id, its unique last 8 (or more) characters, or TASK (its newest run) or TASK/TRIGGER. NOT_FOUND, or CONFLICT when several fit (named). */
+/* `text`: a full id, its unique last 8 (or more) characters, or TASK (its newest run) or TASK/TRIGGER. NOT_FOUND, or CONFLICT when several fit (named).
+ * A task's name wins over an id's end; an id's end is looked for among the newest 100,000 runs, and the newest 100,000 of each kind of unfinished ones. */
 gboolean pawl_store_find_run(PawlStore *store, const char *project, const char *text, PawlId *ret_run, GError **error);
 PawlRunRow *pawl_store_run(PawlStore *store, const PawlId *run, GError **error);
 
@@ -40,7 +41,8 @@ typedef struct {
   gint64 since_ms; /* 0: any; by queued_at_ms */
   gint64 limit;    /* newest first */
 } PawlRunFilter;
-/* PawlRunRow * appended, newest (by id) first. NOT_FOUND for a task or trigger that never was. */
+/* PawlRunRow * appended, newest (by id) first; one snapshot. NOT_FOUND for a task or trigger that never was. `trigger` may be TASK/TRIGGER. `since_ms` is exact for
+ * runs whose nominal time is at most a day before they were queued, and beyond that for the next 5,000 by id. limit <= 0: all. */
 gboolean pawl_store_runs(PawlStore *store, const PawlRunFilter *filter, GPtrArray *rows, GError **error);
 
 typedef struct {
@@ -103,8 +105,9 @@ typedef struct {
 } PawlComing;
 typedef struct {
   gint64 now_ms, tasks, triggers, paused, quarantined, running, waiting, parked, manual;
-  gint64 succeeded_day, failed_day; /* runs that ended within the last 24 h */
-  gint64 oldest_due_ms;             /* how long the oldest due trigger waits; 0: none late */
+  gint64 succeeded_day,
+    failed_day;         /* runs that ended within the last 24 h; cancelled ones in neither; successes are counted up to a million */
+  gint64 oldest_due_ms; /* how long the oldest due trigger waits; 0: none late */
   gint64 oldest_waiting_ms;
   GPtrArray *failed;       /* PawlRunRow *, newest bad ends, at most 5 */
   GPtrArray *running_rows; /* PawlRunRow *, at most 10 */
@@ -138,5 +141,6 @@ typedef struct {
   char *fix;
 } PawlCheck;
 void pawl_check_free(PawlCheck *check);
-/* doctor: integrity, schema, drift, G1 and G2 counted from history, pools never over. PawlCheck * appended. */
+/* doctor: integrity, schema, drift, G1 and G2 counted from history, pools and limits never over, journal, disk, zones, clock. PawlCheck * appended; changes nothing. Takes seconds on
+ * a big store; what is bounded says how far it looked. */
 gboolean pawl_store_doctor(PawlStore *store, GPtrArray *checks, GError **error);
