@@ -18,6 +18,7 @@ struct PawlTable {
   const PawlColumn *columns;
   gsize n_columns;
   GArray *cells; /* row by row */
+  guint n_rows;
 };
 
 gint pawl_display_width(const char *text) {
@@ -79,6 +80,7 @@ void pawl_table_cell(PawlTable *table, PawlColour colour, const char *text) {
   Cell cell = {.text = pawl_display_text(text != NULL ? text : ""), .colour = colour};
   cell.width = pawl_display_width(cell.text);
   g_array_append_val(table->cells, cell);
+  if (table->cells->len == (table->n_rows + 1) * table->n_columns) table->n_rows++;
 }
 
 void pawl_table_cellf(PawlTable *table, PawlColour colour, const char *format, ...) {
@@ -89,7 +91,7 @@ void pawl_table_cellf(PawlTable *table, PawlColour colour, const char *format, .
   pawl_table_cell(table, colour, text);
 }
 
-guint pawl_table_rows(const PawlTable *table) { return table->cells->len / (guint)table->n_columns; }
+guint pawl_table_rows(const PawlTable *table) { return table->n_rows; }
 
 /* The widest cell of each column; then the columns that may be cut give up what is too much, the last of them first. */
 static void find_widths(const PawlTable *table, gint width, gint *widths) {
