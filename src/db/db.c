@@ -25,8 +25,10 @@ PawlDb *pawl_db_open(const PawlDbOptions *options, GError **error) {
   }
   /* What stands before the first colon cannot hold a password. */
   g_autofree char *scheme = g_strndup(url, strcspn(url, ":"));
-  g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG, strchr(url, ':') != NULL ? "'%.20s:' is no database that pawl knows: write sqlite:PATH"
-                                                                             : "'%.80s' is no database URL: write sqlite:PATH", scheme);
+  g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG,
+    strchr(url, ':') != NULL ? "'%.20s:' is no database that pawl knows: write sqlite:PATH"
+                             : "'%.80s' is no database URL: write sqlite:PATH",
+    scheme);
   return NULL;
 }
 
@@ -42,7 +44,11 @@ const char *pawl_db_version(const PawlDb *db) { return db->version; }
 
 /* ---- values against the declared parameters ---- */
 
-static const char letters[] = {[PAWL_TYPE_NULL] = '-', [PAWL_TYPE_INT] = 'i', [PAWL_TYPE_TEXT] = 't', [PAWL_TYPE_ID] = 'd', [PAWL_TYPE_BLOB] = 'b',
+static const char letters[] = {[PAWL_TYPE_NULL] = '-',
+  [PAWL_TYPE_INT] = 'i',
+  [PAWL_TYPE_TEXT] = 't',
+  [PAWL_TYPE_ID] = 'd',
+  [PAWL_TYPE_BLOB] = 'b',
   [PAWL_TYPE_REAL] = 'r'};
 
 static const char *type_word(char letter) {
@@ -75,7 +81,8 @@ static gboolean bug(PawlSql sql, GError **error, const char *format, ...) {
 static gboolean fits(char declared, const PawlValue *value) {
   if ((guint)value->type >= G_N_ELEMENTS(letters)) return FALSE;
   if (value->type == PAWL_TYPE_NULL) return g_ascii_isupper(declared);
-  if (value->type != PAWL_TYPE_INT && value->type != PAWL_TYPE_REAL && value->p == NULL && (value->type != PAWL_TYPE_BLOB || value->bytes > 0))
+  if (value->type != PAWL_TYPE_INT && value->type != PAWL_TYPE_REAL && value->p == NULL &&
+      (value->type != PAWL_TYPE_BLOB || value->bytes > 0))
     return FALSE;
   return letters[value->type] == g_ascii_tolower(declared);
 }
@@ -83,8 +90,7 @@ static gboolean fits(char declared, const PawlValue *value) {
 static gboolean check_values(PawlSql sql, const PawlValue *values, gsize n_values, gsize n_rows, GError **error) {
   const char *params = pawl_sql_info[sql].params;
   gsize n_params = strlen(params);
-  if (n_values != n_params)
-    return bug(sql, error, "takes %" G_GSIZE_FORMAT " parameters, got %" G_GSIZE_FORMAT, n_params, n_values);
+  if (n_values != n_params) return bug(sql, error, "takes %" G_GSIZE_FORMAT " parameters, got %" G_GSIZE_FORMAT, n_params, n_values);
   for (gsize i = 0; i < n_values * n_rows; i++) {
     char declared = params[i % n_params];
     if (fits(declared, &values[i])) continue;
@@ -116,12 +122,13 @@ static gboolean note(PawlDb *db, gboolean ok) {
 gboolean pawl_db_exec(PawlDb *db, PawlSql sql, gint64 *ret_changed, GError **error, const PawlValue *values, gsize n_values) {
   gint64 changed = 0;
   gboolean ok = ready(db, sql, error) && check_values(sql, values, n_values, 1, error) &&
-    db->engine->exec(db, sql, values, n_values, 1, &changed, error);
+                db->engine->exec(db, sql, values, n_values, 1, &changed, error);
   if (ok && ret_changed != NULL) *ret_changed = changed;
   return note(db, ok);
 }
 
-gboolean pawl_db_exec_many(PawlDb *db, PawlSql sql, const PawlValue *values, gsize n_values, gsize n_rows, gint64 *ret_changed, GError **error) {
+gboolean pawl_db_exec_many(
+  PawlDb *db, PawlSql sql, const PawlValue *values, gsize n_values, gsize n_rows, gint64 *ret_changed, GError **error) {
   if (!ready(db, sql, error) || !check_values(sql, values, n_values, n_rows, error)) return note(db, FALSE);
   if (n_rows == 0) return TRUE;
   g_autofree gint64 *changed = ret_changed != NULL ? g_new0(gint64, n_rows) : NULL;
@@ -152,7 +159,8 @@ static gboolean check_row(PawlRows *rows, GError **error) {
       continue;
     }
     g_autofree char *name = word_at(pawl_sql_info[rows->sql].column_names, (gsize)i);
-    return bug(rows->sql, error, "column %d (%s) is declared %s and holds %s", i + 1, name, type_word(want), type_word(letters[value.type]));
+    return bug(
+      rows->sql, error, "column %d (%s) is declared %s and holds %s", i + 1, name, type_word(want), type_word(letters[value.type]));
   }
   return TRUE;
 }
@@ -228,7 +236,7 @@ static gboolean refuse(GError **error, const char *what) {
 gboolean pawl_db_begin(PawlDb *db, PawlTx kind, GError **error) {
   if (db->in_tx) return refuse(error, "begin: a transaction is open already");
   if (kind == PAWL_TX_WRITE && db->mode == PAWL_DB_READ_ONLY) return refuse(error, "begin: the store was opened for reading only");
-  if (db->engine->open_rows(db) > 0) return refuse(error, "begin: a cursor is open");
+  if (db->engine->live_rows(db) > 0) return refuse(error, "begin: a cursor is open");
   if (!db->engine->begin(db, kind, error)) return FALSE;
   db->in_tx = TRUE;
   db->failed = FALSE;
@@ -238,7 +246,7 @@ gboolean pawl_db_begin(PawlDb *db, PawlTx kind, GError **error) {
 
 gboolean pawl_db_commit(PawlDb *db, GError **error) {
   if (!db->in_tx) return refuse(error, "commit: no transaction is open");
-  gboolean failed = db->failed, cursors = db->engine->open_rows(db) > 0;
+  gboolean failed = db->failed, cursors = db->engine->live_rows(db) > 0;
   if (failed || cursors) {
     pawl_db_rollback(db);
     return refuse(error, failed ? "commit: a statement of this transaction failed, so it was rolled back"
@@ -286,5 +294,5 @@ void pawl_hold_release(PawlHold *hold) {
 gint64 pawl_db_holder(const PawlDb *db) { return db->engine->holder(db); }
 
 void pawl_db_tidy(PawlDb *db) {
-  if (!db->in_tx && db->engine->open_rows(db) == 0) db->engine->tidy(db);
+  if (!db->in_tx && db->engine->live_rows(db) == 0) db->engine->tidy(db);
 }

@@ -28,19 +28,19 @@ typedef struct PawlRows PawlRows;
 
 typedef enum { PAWL_DB_READ_WRITE, PAWL_DB_READ_ONLY /* no lock, no migration, nothing created */ } PawlDbMode;
 typedef struct {
-  const char *url;     /* "sqlite:PATH"; "postgresql://…" */
+  const char *url; /* "sqlite:PATH"; "postgresql://…" */
   PawlDbMode mode;
-  gboolean create;     /* make the store (and its folder, 0700) when it is missing */
-  gint64 busy_ms;      /* how long a write waits for other processes; 0: 5 s */
-  gint64 cache_kib;    /* page cache; 0: 512 */
+  gboolean create;  /* make the store (and its folder, 0700) when it is missing */
+  gint64 busy_ms;   /* how long a write waits for other processes; 0: 5 s */
+  gint64 cache_kib; /* page cache; 0: 512 */
 } PawlDbOptions;
 
 /* PAWL_ERROR_CONFIG: not a URL that is known, a network file system, a store that another program made. UNAVAILABLE: cannot be opened (the reason in the
  * message). NOT_FOUND: missing and not to be created. */
 PawlDb *pawl_db_open(const PawlDbOptions *options, GError **error);
 void pawl_db_close(PawlDb *db);
-const char *pawl_db_url(const PawlDb *db);     /* without a password */
-const char *pawl_db_engine(const PawlDb *db);  /* "sqlite" */
+const char *pawl_db_url(const PawlDb *db);    /* without a password */
+const char *pawl_db_engine(const PawlDb *db); /* "sqlite" */
 /* "SQLite 3.40.1" */
 const char *pawl_db_version(const PawlDb *db);
 
@@ -49,7 +49,11 @@ typedef enum { PAWL_TYPE_NULL, PAWL_TYPE_INT, PAWL_TYPE_TEXT, PAWL_TYPE_ID, PAWL
 typedef struct {
   PawlType type;
   gsize bytes; /* BLOB */
-  union { gint64 i; const void *p; double d; };
+  union {
+    gint64 i;
+    const void *p;
+    double d;
+  };
 } PawlValue;
 #define PAWL_INT(x) ((PawlValue){.type = PAWL_TYPE_INT, .i = (gint64)(x)})
 #define PAWL_NULL ((PawlValue){.type = PAWL_TYPE_NULL})
@@ -64,10 +68,12 @@ static inline PawlValue pawl_int_or_null(gint64 x) { return x != 0 ? PAWL_INT(x)
 /* ---- statements ---- */
 /* Values are borrowed until the call returns. `ret_changed`: rows changed; may be NULL. */
 gboolean pawl_db_exec(PawlDb *db, PawlSql sql, gint64 *ret_changed, GError **error, const PawlValue *values, gsize n_values);
-/* Runs a statement once per row of values, in order, in one round trip where the engine has that. `values` has n_rows * n_values entries; `ret_changed` n_rows
- * entries or NULL. */
-gboolean pawl_db_exec_many(PawlDb *db, PawlSql sql, const PawlValue *values, gsize n_values, gsize n_rows, gint64 *ret_changed, GError **error);
-/* A cursor; one statement may be open once at a time on a connection. Close it before the transaction ends. */
+/* Runs a statement once per row of values, in order, in one round trip where the engine has that. Outside a transaction it is one
+ * of its own: all rows or none. `values` has n_rows * n_values entries; `ret_changed` n_rows entries or NULL. */
+gboolean pawl_db_exec_many(
+  PawlDb *db, PawlSql sql, const PawlValue *values, gsize n_values, gsize n_rows, gint64 *ret_changed, GError **error);
+/* A cursor; one statement may be open once at a time on a connection. Read it to its end or close it before the transaction ends (commit refuses,
+ * rollback ends it), and outside a transaction before the next write. A statement that writes and returns rows needs a transaction. */
 PawlRows *pawl_db_query(PawlDb *db, PawlSql sql, GError **error, const PawlValue *values, gsize n_values);
 /* TRUE: a row stands there. FALSE with *error set: failed; FALSE without: no more rows. */
 gboolean pawl_rows_next(PawlRows *rows, GError **error);
@@ -91,7 +97,10 @@ void pawl_db_rollback(PawlDb *db);
 gboolean pawl_db_in_transaction(const PawlDb *db);
 
 /* ---- schema scripts (migrations) ---- */
-typedef struct { gint number; const char *name, *sql; } PawlMigration;
+typedef struct {
+  gint number;
+  const char *name, *sql;
+} PawlMigration;
 /* The engine's migrations, ascending. */
 const PawlMigration *pawl_db_migrations(const PawlDb *db, gsize *ret_n);
 /* Several statements, inside the caller's transaction. Only for migrations. */
@@ -112,7 +121,7 @@ typedef struct PawlHold PawlHold;
 /* Takes the store for this process until it is released or the process ends. PAWL_ERROR_BUSY names the holder's pid. */
 PawlHold *pawl_db_hold(const PawlDb *db, GError **error);
 void pawl_hold_release(PawlHold *hold);
-/* The pid of a live holder, 0 when there is none. */
+/* The pid of a live holder, 0 when there is none; -1: somebody holds it, and who cannot be read. */
 gint64 pawl_db_holder(const PawlDb *db);
 
 /* ---- upkeep ---- */

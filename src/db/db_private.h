@@ -31,8 +31,12 @@ struct PawlRows {
   gboolean open, on_row, ended; /* ended: no more rows, an error, or the transaction is over */
 };
 
-struct PawlBell { const PawlDbEngine *engine; };
-struct PawlHold { const PawlDbEngine *engine; };
+struct PawlBell {
+  const PawlDbEngine *engine;
+};
+struct PawlHold {
+  const PawlDbEngine *engine;
+};
 
 typedef enum { PAWL_STEP_FAILED = -1, PAWL_STEP_END, PAWL_STEP_ROW } PawlStep;
 
@@ -55,7 +59,7 @@ struct PawlDbEngine {
   gboolean (*commit)(PawlDb *db, GError **error);
   /* Ends every open cursor as well. */
   void (*rollback)(PawlDb *db);
-  guint (*open_rows)(const PawlDb *db);
+  guint (*live_rows)(const PawlDb *db); /* cursors that are open and not at their end */
   gboolean (*script)(PawlDb *db, const char *script, GError **error);
 
   PawlBell *(*bell_listen)(const PawlDb *db, GError **error);

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /* A log below this is not worth a checkpoint of its own: it is written over again and again anyway. */
-#define LONG_LOG_BYTES (4 << 20)
+#define LONG_LOG_BYTES (8 << 20)
 
 void pawl_sqlite_close(PawlDb *base) {
   PawlSqlite *db = (PawlSqlite *)base;
@@ -80,7 +80,7 @@ static void tidy(PawlDb *base) {
   malloc_trim(0);
 }
 
-static guint open_rows(const PawlDb *db) { return ((const PawlSqlite *)db)->n_open; }
+static guint live_rows(const PawlDb *db) { return ((const PawlSqlite *)db)->n_live; }
 
 const PawlDbEngine pawl_sqlite_engine = {
   .name = "sqlite",
@@ -95,7 +95,7 @@ const PawlDbEngine pawl_sqlite_engine = {
   .begin = pawl_sqlite_begin,
   .commit = pawl_sqlite_commit,
   .rollback = pawl_sqlite_rollback,
-  .open_rows = open_rows,
+  .live_rows = live_rows,
   .script = script,
   .bell_listen = pawl_sqlite_bell_listen,
   .bell_fd = pawl_sqlite_bell_fd,

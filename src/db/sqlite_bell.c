@@ -58,6 +58,7 @@ PawlBell *pawl_sqlite_bell_listen(const PawlDb *base, GError **error) {
     fail(error, path, g_strerror(errno));
     return NULL;
   }
+  pawl_sqlite_give_to_owner(((const PawlSqlite *)base)->path, fd);
   SqliteBell *bell = g_new0(SqliteBell, 1);
   bell->bell.engine = &pawl_sqlite_engine;
   bell->fd = fd;

@@ -43,7 +43,8 @@ static void held(int fd, const PawlSqlite *db, GError **error) {
   gint64 pid = read_pid_soon(fd);
   if (pid > 0)
     g_set_error(error, PAWL_ERROR, PAWL_ERROR_BUSY, "pawl up (pid %" G_GINT64_FORMAT ") already runs on this store, %s", pid, db->path);
-  else g_set_error(error, PAWL_ERROR, PAWL_ERROR_BUSY, "pawl up already runs on this store, %s", db->path);
+  else
+    g_set_error(error, PAWL_ERROR, PAWL_ERROR_BUSY, "pawl up already runs on this store, %s", db->path);
 }
 
 PawlHold *pawl_sqlite_hold(const PawlDb *base, GError **error) {
@@ -53,6 +54,7 @@ PawlHold *pawl_sqlite_hold(const PawlDb *base, GError **error) {
   int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   int cause = errno;
   if (fd >= 0 && fcntl(fd, F_OFD_SETLK, &lock) == 0) {
+    pawl_sqlite_give_to_owner(db->path, fd);
     if (write_pid(fd)) {
       SqliteHold *hold = g_new0(SqliteHold, 1);
       hold->hold.engine = &pawl_sqlite_engine;
@@ -63,8 +65,10 @@ PawlHold *pawl_sqlite_hold(const PawlDb *base, GError **error) {
   } else if (fd >= 0) {
     cause = errno;
   }
-  if (fd >= 0 && (cause == EAGAIN || cause == EACCES)) held(fd, db, error);
-  else g_set_error(error, PAWL_ERROR, PAWL_ERROR_UNAVAILABLE, "the lock %s cannot be taken: %s", path, g_strerror(cause));
+  if (fd >= 0 && (cause == EAGAIN || cause == EACCES))
+    held(fd, db, error);
+  else
+    g_set_error(error, PAWL_ERROR, PAWL_ERROR_UNAVAILABLE, "the lock %s cannot be taken: %s", path, g_strerror(cause));
   if (fd >= 0) close(fd);
   return NULL;
 }

@@ -61,16 +61,20 @@ void pawl_line_unref(PawlLine *line) {
 }
 
 static void append(PawlLine *line, Waiter *waiter) {
-  if (line->last != NULL) line->last->next = waiter;
-  else line->first = waiter;
+  if (line->last != NULL)
+    line->last->next = waiter;
+  else
+    line->first = waiter;
   line->last = waiter;
 }
 
 static void drop(PawlLine *line, Waiter *waiter) {
   Waiter *before = NULL;
   for (Waiter *w = line->first; w != waiter; w = w->next) before = w;
-  if (before != NULL) before->next = waiter->next;
-  else line->first = waiter->next;
+  if (before != NULL)
+    before->next = waiter->next;
+  else
+    line->first = waiter->next;
   if (line->last == waiter) line->last = before;
 }
 
@@ -94,8 +98,10 @@ static gboolean wait_for_turn(PawlLine *line, gint64 until_us) {
 gboolean pawl_line_enter(PawlLine *line, gint64 until_us) {
   pthread_mutex_lock(&line->lock);
   gboolean mine = !line->taken;
-  if (mine) line->taken = TRUE;
-  else if (until_us > g_get_monotonic_time()) mine = wait_for_turn(line, until_us);
+  if (mine)
+    line->taken = TRUE;
+  else if (until_us > g_get_monotonic_time())
+    mine = wait_for_turn(line, until_us);
   pthread_mutex_unlock(&line->lock);
   return mine;
 }

@@ -13,16 +13,15 @@
 #define DEFAULT_BUSY_MS 5000
 #define DEFAULT_CACHE_KIB 512
 
-static const char *const settings =
-  "PRAGMA trusted_schema = OFF;"    /* no functions with side effects from views or triggers */
-  "PRAGMA cell_size_check = ON;"    /* damage is found when a page is read */
-  "PRAGMA temp_store = MEMORY;"
-  "PRAGMA mmap_size = 0;"           /* an I/O error stays an error instead of SIGBUS */
-  "PRAGMA foreign_keys = ON;"
-  "PRAGMA secure_delete = FAST;"    /* what is deleted is overwritten where that costs no I/O */
-  "PRAGMA synchronous = FULL;"      /* a COMMIT that returned is on the disk */
-  "PRAGMA wal_autocheckpoint = 1000;"
-  "PRAGMA journal_size_limit = 4194304;"; /* after a burst the log shrinks back to this */
+static const char *const settings = "PRAGMA trusted_schema = OFF;" /* no functions with side effects from views or triggers */
+                                    "PRAGMA cell_size_check = ON;" /* damage is found when a page is read */
+                                    "PRAGMA temp_store = MEMORY;"
+                                    "PRAGMA mmap_size = 0;" /* an I/O error stays an error instead of SIGBUS */
+                                    "PRAGMA foreign_keys = ON;"
+                                    "PRAGMA secure_delete = FAST;" /* what is deleted is overwritten where that costs no I/O */
+                                    "PRAGMA synchronous = FULL;"   /* a COMMIT that returned is on the disk */
+                                    "PRAGMA wal_autocheckpoint = 1000;"
+                                    "PRAGMA journal_size_limit = 8388608;"; /* after a burst the log shrinks back to this */
 
 static void configure_library(void) {
   /* Saves a lock around each allocation. It fails when somebody used the library before, which does no harm. */
@@ -65,7 +64,8 @@ static gboolean use_wal(PawlSqlite *db, GError **error) {
     /* The switch needs the file alone, and SQLite does not ask the busy handler about that. */
     if ((rc & 0xff) == SQLITE_BUSY && pawl_sqlite_busy_pause(db, n)) continue;
     if (rc != SQLITE_OK) return opening(db, rc, error);
-    g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG, "the store cannot be %s: its file system has no shared memory, which SQLite's log needs", db->path);
+    g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG,
+      "the store cannot be %s: its file system has no shared memory, which SQLite's log needs", db->path);
     return FALSE;
   }
 }
@@ -112,13 +112,16 @@ static gboolean check_owner(PawlSqlite *db, gboolean create, GError **error) {
   for (int i = 0; i < 4; i++)
     if (!g_ascii_isprint(word[i])) word[i] = '.';
   g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG,
-    "%s is a database of another program (application id %" G_GINT64_FORMAT " \"%s\"), and pawl leaves it alone: name another file", db->path, id, word);
+    "%s is a database of another program (application id %" G_GINT64_FORMAT " \"%s\"), and pawl leaves it alone: name another file",
+    db->path, id, word);
   return FALSE;
 }
 
 static gboolean prepare_fixed(PawlSqlite *db, GError **error) {
-  struct { const char *text; sqlite3_stmt **stmt; } fixed[] = {
-    {"BEGIN", &db->begin_read}, {"BEGIN IMMEDIATE", &db->begin_write}, {"COMMIT", &db->commit}, {"ROLLBACK", &db->rollback}};
+  struct {
+    const char *text;
+    sqlite3_stmt **stmt;
+  } fixed[] = {{"BEGIN", &db->begin_read}, {"BEGIN IMMEDIATE", &db->begin_write}, {"COMMIT", &db->commit}, {"ROLLBACK", &db->rollback}};
   for (gsize i = 0; i < G_N_ELEMENTS(fixed); i++) {
     int rc = sqlite3_prepare_v3(db->handle, fixed[i].text, -1, SQLITE_PREPARE_PERSISTENT, fixed[i].stmt, NULL);
     if (rc != SQLITE_OK) return opening(db, rc, error);
@@ -136,7 +139,8 @@ static gboolean set_up(PawlSqlite *db, const PawlDbOptions *options, GError **er
   pawl_sqlite_busy_start(db, TRUE);
   g_autofree char *cache = g_strdup_printf("PRAGMA cache_size = -%" G_GINT64_FORMAT, cache_kib);
   return opening(db, sqlite3_exec(db->handle, cache, NULL, NULL, NULL), error) &&
-    opening(db, sqlite3_exec(db->handle, settings, NULL, NULL, NULL), error) && check_owner(db, options->create, error) && prepare_fixed(db, error);
+         opening(db, sqlite3_exec(db->handle, settings, NULL, NULL, NULL), error) && check_owner(db, options->create, error) &&
+         prepare_fixed(db, error);
 }
 
 PawlDb *pawl_sqlite_open(const PawlDbOptions *options, GError **error) {

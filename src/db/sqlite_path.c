@@ -17,17 +17,33 @@
 #include <unistd.h>
 
 /* statfs(2)'s f_type. WAL needs memory shared by all users of the file and locks that hold, which these do not give between machines. */
-static const struct { guint32 type; const char *name; } network_fs[] = {
-  {0x6969, "NFS"}, {0x517b, "SMB"}, {0xff534d42, "CIFS"}, {0xfe534d42, "SMB2"}, {0x01021997, "9P"}, {0x00c36400, "Ceph"}, {0x5346414f, "AFS"},
-  {0x6b414653, "AFS"}, {0x73757245, "Coda"}, {0x564c, "NCP"}, {0x0bd00bd0, "Lustre"}, {0x47504653, "GPFS"}, {0x19830326, "BeeGFS"},
-  {0x01161970, "GFS2"}, {0x7461636f, "OCFS2"}, {0x786f4256, "VirtualBox shared folder"},
+static const struct {
+  guint32 type;
+  const char *name;
+} network_fs[] = {
+  {0x6969, "NFS"},
+  {0x517b, "SMB"},
+  {0xff534d42, "CIFS"},
+  {0xfe534d42, "SMB2"},
+  {0x01021997, "9P"},
+  {0x00c36400, "Ceph"},
+  {0x5346414f, "AFS"},
+  {0x6b414653, "AFS"},
+  {0x73757245, "Coda"},
+  {0x564c, "NCP"},
+  {0x0bd00bd0, "Lustre"},
+  {0x47504653, "GPFS"},
+  {0x19830326, "BeeGFS"},
+  {0x01161970, "GFS2"},
+  {0x7461636f, "OCFS2"},
+  {0x786f4256, "VirtualBox shared folder"},
 };
 
 #define FUSE_MAGIC 0x65735546
 /* FUSE says one type for all, so its kinds are told apart by the word in mountinfo. */
-static const char *const network_words[] = {"fuse.sshfs", "fuse.glusterfs", "fuse.ceph-fuse", "fuse.s3fs", "fuse.rclone", "fuse.mountpoint-s3",
-  "fuse.gcsfuse", "fuse.juicefs", "fuse.JuiceFS", "fuse.moosefs", "fuse.mfs", "fuse.lizardfs", "fuse.curlftpfs", "fuse.davfs", "fuse.nfs",
-  "fuse.smbnetfs", "fuse.goofys", "fuse.seaweedfs", "fuse.vmhgfs-fuse"};
+static const char *const network_words[] = {"fuse.sshfs", "fuse.glusterfs", "fuse.ceph-fuse", "fuse.s3fs", "fuse.rclone",
+  "fuse.mountpoint-s3", "fuse.gcsfuse", "fuse.juicefs", "fuse.JuiceFS", "fuse.moosefs", "fuse.mfs", "fuse.lizardfs", "fuse.curlftpfs",
+  "fuse.davfs", "fuse.nfs", "fuse.smbnetfs", "fuse.goofys", "fuse.seaweedfs", "fuse.vmhgfs-fuse"};
 
 const char *pawl_sqlite_network_fs(guint64 f_type) {
   for (gsize i = 0; i < G_N_ELEMENTS(network_fs); i++)
@@ -76,8 +92,15 @@ static gboolean check_fs(const char *folder, const char *path, GError **error) {
   if (word != NULL && pawl_sqlite_network_fs_word(word)) name = word;
   if (name == NULL) return TRUE;
   g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG,
-    "the store cannot be %s: %s lies on a network file system (%s), where SQLite's locks do not hold; name a file on a local disk", path, folder, name);
+    "the store cannot be %s: %s lies on a network file system (%s), where SQLite's locks do not hold; name a file on a local disk", path,
+    folder, name);
   return FALSE;
+}
+
+void pawl_sqlite_give_to_owner(const char *store, int fd) {
+  struct stat st;
+  if (geteuid() == 0 && stat(store, &st) == 0 && st.st_uid != 0 && fchown(fd, st.st_uid, st.st_gid) != 0)
+    errno = 0; /* then it is root's, and its owner will be told so */
 }
 
 /* The nearest folder above `path` that exists. Caller frees. */
@@ -134,7 +157,8 @@ static gboolean check_file(const PawlSqlitePlace *place, gboolean write, GError 
   if (stat(place->path, &st) != 0) return unavailable(error, errno, place->path, "it cannot be looked at");
   if (S_ISDIR(st.st_mode)) return config(error, place->path, "that is a folder; name a file in it");
   if (!S_ISREG(st.st_mode)) return config(error, place->path, "that is no regular file");
-  if (st.st_nlink > 1) return config(error, place->path, "the file has several hard links, and each would have a log of its own; remove the others");
+  if (st.st_nlink > 1)
+    return config(error, place->path, "the file has several hard links, and each would have a log of its own; remove the others");
   if (faccessat(AT_FDCWD, place->path, write ? R_OK | W_OK : R_OK, AT_EACCESS) != 0)
     return unavailable(error, errno, place->path, write ? "this user may not read and write it" : "this user may not read it");
   if (write && faccessat(AT_FDCWD, place->folder, W_OK | X_OK, AT_EACCESS) != 0)
@@ -146,12 +170,17 @@ static gboolean check_file(const PawlSqlitePlace *place, gboolean write, GError 
 static const char *path_of(const char *url, GError **error) {
   const char *path = url + strlen("sqlite:");
   const char *wrong = NULL;
-  if (*path == '\0') wrong = "the path is missing";
-  else if (g_str_has_prefix(path, ":memory:")) wrong = "a store in memory would lose everything";
-  else if (path[0] == '/' && path[1] == '/' && path[2] != '/') wrong = "there is no host in it";
-  else if (g_str_has_suffix(path, "/")) wrong = "it names a folder";
+  if (*path == '\0')
+    wrong = "the path is missing";
+  else if (g_str_has_prefix(path, ":memory:"))
+    wrong = "a store in memory would lose everything";
+  else if (path[0] == '/' && path[1] == '/' && path[2] != '/')
+    wrong = "there is no host in it";
+  else if (g_str_has_suffix(path, "/"))
+    wrong = "it names a folder";
   if (wrong == NULL) return path;
-  g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG, "'%s' is no store: %s; write sqlite:PATH, such as sqlite:/var/lib/pawl/pawl.db", url, wrong);
+  g_set_error(
+    error, PAWL_ERROR, PAWL_ERROR_CONFIG, "'%s' is no store: %s; write sqlite:PATH, such as sqlite:/var/lib/pawl/pawl.db", url, wrong);
   return NULL;
 }
 

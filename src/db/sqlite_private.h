@@ -26,6 +26,7 @@ typedef struct {
   sqlite3_stmt *stmt; /* NULL: not prepared */
   guint used;         /* the connection's count of runs when this one ran last */
   gint64 now_ms;      /* of an open cursor: its pawl_now_ms() */
+  gboolean live;      /* of an open cursor: not at its end, so it holds a snapshot */
 } PawlSqliteStatement;
 
 typedef struct {
@@ -38,17 +39,22 @@ typedef struct {
   guint64 busy_jitter;
   gint64 now_ms; /* what pawl_now_ms() answers within the running statement; 0: not asked yet */
   int ring_fd;   /* -1: none */
-  guint n_open, n_prepared, runs, runs_at_tidy;
+  guint n_open, n_live, n_prepared, runs, runs_at_tidy;
   sqlite3_stmt *begin_read, *begin_write, *commit, *rollback;
   PawlSqliteStatement statements[PAWL_SQL_COUNT];
 } PawlSqlite;
 
 /* ---- sqlite_path.c ---- */
-typedef struct { char *path, *folder; gboolean made; } PawlSqlitePlace;
+typedef struct {
+  char *path, *folder;
+  gboolean made;
+} PawlSqlitePlace;
 /* Finds, checks and, where `options` allow, creates the file and its folder. `made`: the file is new. Caller clears the place. */
 gboolean pawl_sqlite_place(const PawlDbOptions *options, PawlSqlitePlace *ret_place, GError **error);
 void pawl_sqlite_place_clear(PawlSqlitePlace *place);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(PawlSqlitePlace, pawl_sqlite_place_clear)
+/* What root makes beside another user's store belongs to that user, as SQLite does it with its own files. */
+void pawl_sqlite_give_to_owner(const char *store, int fd);
 /* The name of a network file system by statfs's f_type, NULL when it is none. */
 const char *pawl_sqlite_network_fs(guint64 f_type);
 /* The same for the type words of /proc/self/mountinfo, "fuse.sshfs". */
@@ -83,7 +89,8 @@ void pawl_line_leave(PawlLine *line);
 guint pawl_line_queued(PawlLine *line);
 
 /* ---- sqlite_statement.c ---- */
-gboolean pawl_sqlite_exec(PawlDb *db, PawlSql sql, const PawlValue *values, gsize n_values, gsize n_rows, gint64 *ret_changed, GError **error);
+gboolean pawl_sqlite_exec(
+  PawlDb *db, PawlSql sql, const PawlValue *values, gsize n_values, gsize n_rows, gint64 *ret_changed, GError **error);
 PawlRows *pawl_sqlite_query(PawlDb *db, PawlSql sql, const PawlValue *values, gsize n_values, GError **error);
 PawlStep pawl_sqlite_step(PawlRows *rows, GError **error);
 void pawl_sqlite_finish(PawlRows *rows);

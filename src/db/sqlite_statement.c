@@ -88,8 +88,8 @@ static int bind_all(sqlite3_stmt *stmt, const PawlValue *values, gsize n_values,
 static int run(PawlSqlite *db, PawlSqliteStatement *s, const PawlValue *values, gsize n_values, gint64 *ret_changed) {
   int rc = bind_all(s->stmt, values, n_values, SQLITE_STATIC);
   db->now_ms = 0;
-  if (rc == SQLITE_OK)
-    do rc = sqlite3_step(s->stmt);
+  if (rc == SQLITE_OK) do
+      rc = sqlite3_step(s->stmt);
     while (rc == SQLITE_ROW);
   if (rc == SQLITE_DONE) {
     rc = SQLITE_OK;
@@ -103,8 +103,8 @@ static void rest(PawlSqliteStatement *s) {
   sqlite3_clear_bindings(s->stmt);
 }
 
-static gboolean run_rows(PawlSqlite *db, PawlSqliteStatement *s, const PawlValue *values, gsize n_values, gsize n_rows, gint64 *ret_changed,
-  GError **error) {
+static gboolean run_rows(
+  PawlSqlite *db, PawlSqliteStatement *s, const PawlValue *values, gsize n_values, gsize n_rows, gint64 *ret_changed, GError **error) {
   const char *name = pawl_sql_info[s - db->statements].name;
   int rc = SQLITE_OK;
   for (gsize i = 0; rc == SQLITE_OK && i < n_rows; i++) {
@@ -117,7 +117,8 @@ static gboolean run_rows(PawlSqlite *db, PawlSqliteStatement *s, const PawlValue
 }
 
 /* One write outside a transaction: SQLite commits it within the step, so a failure is judged as a failed COMMIT. */
-static gboolean run_alone(PawlSqlite *db, PawlSqliteStatement *s, const PawlValue *values, gsize n_values, gint64 *ret_changed, GError **error) {
+static gboolean run_alone(
+  PawlSqlite *db, PawlSqliteStatement *s, const PawlValue *values, gsize n_values, gint64 *ret_changed, GError **error) {
   const char *name = pawl_sql_info[s - db->statements].name;
   if (!pawl_sqlite_enter_line(db, name, error)) return FALSE;
   GError *why = NULL;
@@ -130,12 +131,15 @@ static gboolean run_alone(PawlSqlite *db, PawlSqliteStatement *s, const PawlValu
   return rc == SQLITE_OK;
 }
 
-gboolean pawl_sqlite_exec(PawlDb *base, PawlSql sql, const PawlValue *values, gsize n_values, gsize n_rows, gint64 *ret_changed, GError **error) {
+gboolean pawl_sqlite_exec(
+  PawlDb *base, PawlSql sql, const PawlValue *values, gsize n_values, gsize n_rows, gint64 *ret_changed, GError **error) {
   PawlSqlite *db = (PawlSqlite *)base;
   PawlSqliteStatement *s = prepare(db, sql, error);
   if (s == NULL) return FALSE;
   gboolean writes = !sqlite3_stmt_readonly(s->stmt);
   if (base->in_tx || (n_rows == 1 && !writes)) return run_rows(db, s, values, n_values, n_rows, ret_changed, error);
+  /* The cursor's snapshot may be old by now, and SQLite refuses to write on top of an old one: an error that would come and go. */
+  if (writes && db->n_live > 0) return bug(sql, "a cursor is open; close it, or begin a transaction before it", error);
   if (n_rows == 1) return run_alone(db, s, values, n_values, ret_changed, error);
   if (!pawl_sqlite_begin(base, writes ? PAWL_TX_WRITE : PAWL_TX_READ, error)) return FALSE;
   if (run_rows(db, s, values, n_values, n_rows, ret_changed, error)) return pawl_sqlite_commit(base, error);
@@ -159,8 +163,17 @@ PawlRows *pawl_sqlite_query(PawlDb *base, PawlSql sql, const PawlValue *values, 
   }
   s->rows = (PawlRows){.db = base, .sql = sql, .open = TRUE};
   s->now_ms = 0;
+  s->live = TRUE;
   db->n_open++;
+  db->n_live++;
   return &s->rows;
+}
+
+/* Its snapshot ends. */
+static void stop(PawlSqlite *db, PawlSqliteStatement *s) {
+  sqlite3_reset(s->stmt);
+  if (s->live) db->n_live--;
+  s->live = FALSE;
 }
 
 static PawlSqliteStatement *statement_of(PawlRows *rows) { return &((PawlSqlite *)rows->db)->statements[rows->sql]; }
@@ -174,15 +187,18 @@ PawlStep pawl_sqlite_step(PawlRows *rows, GError **error) {
   s->now_ms = db->now_ms;
   if (rc == SQLITE_ROW) return PAWL_STEP_ROW;
   if (rc != SQLITE_DONE) pawl_sqlite_fail(db, rc, pawl_sql_info[rows->sql].name, error);
-  sqlite3_reset(s->stmt); /* ends its snapshot at once, not when the caller comes to close it */
+  stop(db, s); /* at once, not when the caller comes to close it */
   return rc == SQLITE_DONE ? PAWL_STEP_END : PAWL_STEP_FAILED;
 }
 
 void pawl_sqlite_finish(PawlRows *rows) {
-  rest(statement_of(rows));
+  PawlSqlite *db = (PawlSqlite *)rows->db;
+  PawlSqliteStatement *s = statement_of(rows);
+  stop(db, s);
+  sqlite3_clear_bindings(s->stmt);
   rows->open = rows->on_row = FALSE;
   rows->ended = TRUE;
-  ((PawlSqlite *)rows->db)->n_open--;
+  db->n_open--;
 }
 
 void pawl_sqlite_end_rows(PawlSqlite *db) {

@@ -3,12 +3,12 @@
  *
  * In WAL mode with synchronous=FULL a COMMIT writes its pages as frames behind the log's end, the last one marked as a commit, syncs the log, and
  * only then moves the log's end in the shared index (sqlite.org/walformat.html). So:
- *   BUSY, a constraint, read-only: it failed before it wrote; it is not committed.
  *   FULL: a write was cut short. Frames carry checksums that run on from frame to frame, so one that is cut off is none; not committed.
- *   any other error (a failed sync, a failed write, no memory for the index): the commit frame may stand complete in the log, past its end. Nobody sees it
- *     now, and SQLite goes on as if it was not there; but if every process died now, or the power failed, the next opening would rebuild the index
- *     from the log, find that frame and bring the transaction back. So far it is ambiguous.
- * The last case is settled here at once: another small transaction is committed, whose frame lies where the failed one began. Once that is synced, the
+ *   IOERR, NOMEM (a failed sync, a failed write, no memory for the index): the commit frame may stand complete in the log, past its end. Nobody sees
+ *     it now, and SQLite goes on as if it was not there; but if every process died now, or the power failed, the next opening would rebuild the
+ *     index from the log, find that frame and bring the transaction back. So far it is ambiguous.
+ *   anything else (BUSY, a constraint, read-only, damage): it failed before it wrote; it is not committed.
+ * The second case is settled here at once: another small transaction is committed, whose frame lies where the failed one began. Once that is synced, the
  * failed frames are overwritten or do not join on any more, and the failed COMMIT is definitely not committed. Only when this fails too (the disk
  * is gone) is AMBIGUOUS reported. The power-cut tests prove both. */
 #include "base/error.h"
@@ -22,8 +22,8 @@ static int run(PawlSqlite *db, sqlite3_stmt *stmt) {
 }
 
 static gboolean not_our_turn(const PawlSqlite *db, const char *where, GError **error) {
-  g_set_error(error, PAWL_ERROR, PAWL_ERROR_BUSY, "%s: other threads of this process wrote to %s for more than %" G_GINT64_FORMAT " ms", where,
-    db->path, db->busy_ms);
+  g_set_error(error, PAWL_ERROR, PAWL_ERROR_BUSY, "%s: other threads of this process wrote to %s for more than %" G_GINT64_FORMAT " ms",
+    where, db->path, db->busy_ms);
   return FALSE;
 }
 
@@ -39,7 +39,8 @@ gboolean pawl_sqlite_enter_line(PawlSqlite *db, const char *where, GError **erro
   db->in_line = TRUE;
   if (!has_moved(db)) return TRUE;
   pawl_sqlite_leave_line(db);
-  g_set_error(error, PAWL_ERROR, PAWL_ERROR_UNAVAILABLE, "%s: the store %s was moved, deleted or replaced while in use; start pawl anew", where, db->path);
+  g_set_error(error, PAWL_ERROR, PAWL_ERROR_UNAVAILABLE, "%s: the store %s was moved, deleted or replaced while in use; start pawl anew",
+    where, db->path);
   return FALSE;
 }
 
@@ -82,19 +83,7 @@ static gboolean settle(PawlSqlite *db) {
 }
 
 /* Whether the failed COMMIT can have left a complete commit frame behind. */
-static gboolean in_doubt(int rc) {
-  switch (rc & 0xff) {
-  case SQLITE_BUSY:
-  case SQLITE_LOCKED:
-  case SQLITE_CONSTRAINT:
-  case SQLITE_READONLY:
-  case SQLITE_FULL:
-  case SQLITE_ERROR:
-  case SQLITE_MISUSE:
-  case SQLITE_INTERRUPT: return FALSE;
-  default: return TRUE;
-  }
-}
+static gboolean in_doubt(int rc) { return (rc & 0xff) == SQLITE_IOERR || (rc & 0xff) == SQLITE_NOMEM; }
 
 void pawl_sqlite_commit_failed(PawlSqlite *db, int rc, GError **error) {
   roll_back(db);
@@ -108,7 +97,8 @@ gboolean pawl_sqlite_commit(PawlDb *base, GError **error) {
   PAWL_FAULT("db.before_commit");
   pawl_sqlite_busy_start(db, TRUE);
   int rc = run(db, db->commit);
-  for (int n = 0; (rc & 0xff) == SQLITE_BUSY && !sqlite3_get_autocommit(db->handle) && pawl_sqlite_busy_pause(db, n); n++) rc = run(db, db->commit);
+  for (int n = 0; (rc & 0xff) == SQLITE_BUSY && !sqlite3_get_autocommit(db->handle) && pawl_sqlite_busy_pause(db, n); n++)
+    rc = run(db, db->commit);
   if (rc != SQLITE_OK) {
     GError *why = NULL;
     pawl_sqlite_fail(db, rc, "commit", &why);

@@ -74,8 +74,10 @@ typedef enum { GO_ON, FAIL_HALF, FAIL_WHOLE, FAIL_OFF } Verdict;
 /* Counts an operation and says what becomes of it. */
 static Verdict judge(const Disk *disk, FaultVfsOps op) {
   if (off) return FAIL_OFF;
-  if (op == FAULT_VFS_WRITES) n_writes++;
-  else n_syncs++;
+  if (op == FAULT_VFS_WRITES)
+    n_writes++;
+  else
+    n_syncs++;
   if (!armed || (plan.ops & op) == 0 || (plan.suffix != NULL && !g_str_has_suffix(disk->path, plan.suffix))) return GO_ON;
   if (++n_planned < plan.at) return GO_ON;
   if (plan.kind == FAULT_VFS_POWER_CUT) {
@@ -265,7 +267,8 @@ static int fault_delete(sqlite3_vfs *vfs, const char *name, int sync_folder) {
 /* Applies one unsynced write to what the disk holds: lost, whole, or some of its sectors and perhaps a part of one. */
 static void settle_change(GByteArray *disk, const Change *change) {
   if (change->after == NULL) {
-    if ((mood == MOOD_CHANCE ? dice(2) == 0 : mood == MOOD_ALL) && change->offset < disk->len) g_byte_array_set_size(disk, (guint)change->offset);
+    if ((mood == MOOD_CHANCE ? dice(2) == 0 : mood == MOOD_ALL) && change->offset < disk->len)
+      g_byte_array_set_size(disk, (guint)change->offset);
     return;
   }
   gsize n;
@@ -301,7 +304,8 @@ static void settle_disk(Disk *disk) {
   }
   g_autoptr(GError) error = NULL;
   if (synced != NULL) g_file_set_contents_full(disk->path, (const char *)bytes->data, bytes->len, G_FILE_SET_CONTENTS_NONE, 0600, &error);
-  if (error != NULL && !g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT)) g_error("%s", error->message); /* no folder: the test is over */
+  if (error != NULL && !g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
+    g_error("%s", error->message); /* no folder: the test is over */
   g_byte_array_unref(bytes);
   if (g_str_has_suffix(disk->path, "-wal")) {
     g_autofree char *shm = g_strdup_printf("%.*s-shm", (int)strlen(disk->path) - 4, disk->path);

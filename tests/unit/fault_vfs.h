@@ -18,10 +18,10 @@ typedef enum { FAULT_VFS_POWER_CUT, FAULT_VFS_IOERR, FAULT_VFS_FULL /* writes on
 typedef enum { FAULT_VFS_WRITES = 1, FAULT_VFS_SYNCS = 2, FAULT_VFS_BOTH = 3 } FaultVfsOps;
 typedef struct {
   FaultVfsKind kind;
-  FaultVfsOps ops;  /* which operations are counted; a truncation is a write */
-  guint at;         /* it strikes at the at-th of them from fault_vfs_arm() on; from 1 */
-  guint times;      /* errors: how many in a row; 0: from then on all */
-  guint32 seed;     /* decides what survives and what is half done */
+  FaultVfsOps ops;    /* which operations are counted; a truncation is a write */
+  guint at;           /* it strikes at the at-th of them from fault_vfs_arm() on; from 1 */
+  guint times;        /* errors: how many in a row; 0: from then on all */
+  guint32 seed;       /* decides what survives and what is half done */
   const char *suffix; /* only files whose name ends so are counted, "-wal"; NULL: all. Not copied */
 } FaultVfsPlan;
 

@@ -11,7 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-typedef struct { char *folder, *path, *url; } Place;
+typedef struct {
+  char *folder, *path, *url;
+} Place;
 
 static inline void place_make(Place *place, gconstpointer data) {
   g_autoptr(GError) error = NULL;
@@ -25,8 +27,10 @@ static inline void remove_tree(const char *folder) {
   GDir *dir = g_dir_open(folder, 0, NULL);
   for (const char *name; dir != NULL && (name = g_dir_read_name(dir)) != NULL;) {
     g_autofree char *path = g_build_filename(folder, name, NULL);
-    if (g_file_test(path, G_FILE_TEST_IS_DIR) && !g_file_test(path, G_FILE_TEST_IS_SYMLINK)) remove_tree(path);
-    else g_unlink(path);
+    if (g_file_test(path, G_FILE_TEST_IS_DIR) && !g_file_test(path, G_FILE_TEST_IS_SYMLINK))
+      remove_tree(path);
+    else
+      g_unlink(path);
   }
   if (dir != NULL) g_dir_close(dir);
   g_rmdir(folder);
@@ -95,11 +99,12 @@ static inline void commit(PawlDb *db) {
   g_assert_no_error(error);
 }
 
-#define assert_error(error, kind, text)                                                                  \
-  G_STMT_START {                                                                                          \
-    g_assert_error(error, PAWL_ERROR, kind);                                                              \
-    if (strstr((error)->message, text) == NULL) g_error("'%s' does not say '%s'", (error)->message, text); \
-  } G_STMT_END
+#define assert_error(error, kind, text)                                                                                                    \
+  G_STMT_START {                                                                                                                           \
+    g_assert_error(error, PAWL_ERROR, kind);                                                                                               \
+    if (strstr((error)->message, text) == NULL) g_error("'%s' does not say '%s'", (error)->message, text);                                 \
+  }                                                                                                                                        \
+  G_STMT_END
 
 static inline void assert_bytes(const void *a, gsize n_a, const void *b, gsize n_b) {
   g_assert_cmpuint(n_a, ==, n_b);
@@ -129,11 +134,12 @@ static inline int child_wait(GPid pid) {
 }
 
 /* Waits for a condition, at most ten seconds. */
-#define wait_until(condition)                                                                        \
-  G_STMT_START {                                                                                     \
-    gint64 until = g_get_monotonic_time() + 10 * G_USEC_PER_SEC;                                     \
-    while (!(condition)) {                                                                           \
-      if (g_get_monotonic_time() > until) g_error("%s did not come true in 10 s", #condition);       \
-      g_usleep(1000);                                                                                \
-    }                                                                                                \
-  } G_STMT_END
+#define wait_until(condition)                                                                                                              \
+  G_STMT_START {                                                                                                                           \
+    gint64 until = g_get_monotonic_time() + 10 * G_USEC_PER_SEC;                                                                           \
+    while (!(condition)) {                                                                                                                 \
+      if (g_get_monotonic_time() > until) g_error("%s did not come true in 10 s", #condition);                                             \
+      g_usleep(1000);                                                                                                                      \
+    }                                                                                                                                      \
+  }                                                                                                                                        \
+  G_STMT_END

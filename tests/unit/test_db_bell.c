@@ -135,6 +135,29 @@ static void test_hold_across(Place *place, gconstpointer data) {
   pawl_db_close(db);
 }
 
+/* Root looks after another user's store: what it leaves there is that user's. */
+static void test_owner(Place *place, gconstpointer data) {
+  g_autoptr(GError) error = NULL;
+  g_autofree char *bell_path = g_strconcat(place->path, ".bell", NULL), *lock_path = g_strconcat(place->path, ".lock", NULL);
+  struct stat st;
+  if (geteuid() != 0) {
+    g_test_skip("only root can give files away");
+    return;
+  }
+  PawlDb *db = open_made(place->url);
+  pawl_db_close(db);
+  g_assert_cmpint(chown(place->path, 65534, 65534), ==, 0);
+  db = open_again(place->url);
+  PawlBell *bell = listen_to(db);
+  PawlHold *hold = pawl_db_hold(db, &error);
+  g_assert_no_error(error);
+  g_assert_true(stat(bell_path, &st) == 0 && st.st_uid == 65534);
+  g_assert_true(stat(lock_path, &st) == 0 && st.st_uid == 65534 && (st.st_mode & 07777) == 0600);
+  pawl_hold_release(hold);
+  pawl_bell_close(bell);
+  pawl_db_close(db);
+}
+
 static int child(const char *what, const char *url) {
   g_autoptr(GError) error = NULL;
   PawlDb *db = open_again(url);
@@ -158,5 +181,6 @@ int main(int argc, char **argv) {
   ADD("ring-across", test_ring_across);
   ADD("hold", test_hold);
   ADD("hold-across", test_hold_across);
+  ADD("owner", test_owner);
   return g_test_run();
 }

@@ -10,7 +10,7 @@
 
 typedef struct {
   const char *url;
-  int adds;              /* how many, 0: until `stop` */
+  int adds; /* how many, 0: until `stop` */
   atomic_int *stop;
   int done;
 } Worker;
@@ -28,8 +28,10 @@ static gpointer work(gpointer data) {
   Worker *me = data;
   PawlDb *db = open_again(me->url);
   while (me->adds > 0 ? me->done < me->adds : !atomic_load(me->stop)) {
-    if (me->done % 2 == 0) add_slowly(db);
-    else exec(db, PAWL_SQL_COUNTER_ADD, PAWL_ROW(pawl_text("a"), PAWL_INT(1))); /* without a transaction of the caller's */
+    if (me->done % 2 == 0)
+      add_slowly(db);
+    else
+      exec(db, PAWL_SQL_COUNTER_ADD, PAWL_ROW(pawl_text("a"), PAWL_INT(1))); /* without a transaction of the caller's */
     me->done++;
   }
   pawl_db_close(db);
@@ -126,8 +128,14 @@ static void test_deadline(Place *place, gconstpointer data) {
   pawl_db_close(db);
 }
 
-typedef struct { PawlLine *line; GString *order; } Queue;
-typedef struct { Queue *queue; char name; } Guest;
+typedef struct {
+  PawlLine *line;
+  GString *order;
+} Queue;
+typedef struct {
+  Queue *queue;
+  char name;
+} Guest;
 
 static gpointer stand_in_line(gpointer data) {
   Guest *guest = data;

@@ -3,16 +3,17 @@
 #include "fault_vfs.h"
 #include "test_db.h"
 
+#include <signal.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
-#include <signal.h>
 
 static gint64 count(PawlDb *db) { return read_one(db, PAWL_SQL_STEP_COUNT, PAWL_NO_PARAMS); }
 
 static gboolean add(PawlDb *db, gint64 step, gsize bytes, GError **error) {
   g_autofree char *blob = g_malloc0(bytes);
   return pawl_db_begin(db, PAWL_TX_WRITE, error) &&
-    pawl_db_exec(db, PAWL_SQL_STEP_ADD, NULL, error, PAWL_ROW(PAWL_INT(step), PAWL_INT(0), pawl_blob(blob, bytes))) && pawl_db_commit(db, error);
+         pawl_db_exec(db, PAWL_SQL_STEP_ADD, NULL, error, PAWL_ROW(PAWL_INT(step), PAWL_INT(0), pawl_blob(blob, bytes))) &&
+         pawl_db_commit(db, error);
 }
 
 /* Fills the store until it fails, which must be UNAVAILABLE and say what to do; then it must work again once there is room. */

@@ -61,9 +61,12 @@ static void test_made(Place *place, gconstpointer data) {
   g_assert_cmpint(mode_of(folder), ==, 0700);
   g_assert_cmpint(mode_of(path), ==, 0600);
   g_assert_cmpint(mode_of(wal), ==, 0600);
-  static const struct { const char *name; gint64 value; } settings[] = {{"synchronous", 2}, {"foreign_keys", 1}, {"trusted_schema", 0},
-    {"cell_size_check", 1}, {"temp_store", 2}, {"cache_size", -512}, {"mmap_size", 0}, {"application_id", PAWL_SQLITE_APPLICATION_ID},
-    {"secure_delete", 2}, {"journal_size_limit", 4194304}, {"wal_autocheckpoint", 1000}};
+  static const struct {
+    const char *name;
+    gint64 value;
+  } settings[] = {{"synchronous", 2}, {"foreign_keys", 1}, {"trusted_schema", 0}, {"cell_size_check", 1}, {"temp_store", 2},
+    {"cache_size", -512}, {"mmap_size", 0}, {"application_id", PAWL_SQLITE_APPLICATION_ID}, {"secure_delete", 2},
+    {"journal_size_limit", 8388608}, {"wal_autocheckpoint", 1000}};
   for (gsize i = 0; i < G_N_ELEMENTS(settings); i++) {
     g_test_message("%s", settings[i].name);
     if (!g_str_equal(settings[i].name, "mmap_size")) g_assert_cmpint(pragma(db, settings[i].name), ==, settings[i].value);
@@ -110,7 +113,9 @@ static char *digest(const char *path) {
 
 /* A store of another program is left exactly as it is. */
 static void test_other_programs(Place *place, gconstpointer data) {
-  static const struct { const char *sql, *says; } cases[] = {
+  static const struct {
+    const char *sql, *says;
+  } cases[] = {
     {"CREATE TABLE photos (name)", "another program (application id 0"},
     {"PRAGMA application_id = 1196444487; CREATE TABLE photos (name)", "(application id 1196444487 \"GPKG\")"},
     {"PRAGMA application_id = 7", "(application id 7 \"....\")"},
@@ -242,7 +247,7 @@ static void test_network(Place *place, gconstpointer data) {
   g_assert_cmpstr(pawl_sqlite_network_fs((guint64)(gint64)(gint32)0xff534d42), ==, "CIFS"); /* f_type is signed on some machines */
   g_assert_cmpstr(pawl_sqlite_network_fs(0xfe534d42), ==, "SMB2");
   g_assert_cmpstr(pawl_sqlite_network_fs(0x01021997), ==, "9P");
-  g_assert_null(pawl_sqlite_network_fs(0xef53)); /* ext4 */
+  g_assert_null(pawl_sqlite_network_fs(0xef53));     /* ext4 */
   g_assert_null(pawl_sqlite_network_fs(0x01021994)); /* tmpfs */
   g_assert_true(pawl_sqlite_network_fs_word("fuse.sshfs"));
   g_assert_true(pawl_sqlite_network_fs_word("fuse.glusterfs"));

@@ -112,7 +112,7 @@ static void one_cut(Place *place, FaultVfsOps ops, guint at, guint32 seed, guint
 
 static void test_cuts(Place *place, gconstpointer data) {
   FaultVfsOps ops = (FaultVfsOps)GPOINTER_TO_INT(data);
-  guint cuts = g_test_slow() ? 2000 : 250, beyond = 0;
+  guint cuts = g_test_slow() ? 2000 : 200, beyond = 0;
   fault_vfs_install();
   make_store(place);
   fault_vfs_arm(NULL);

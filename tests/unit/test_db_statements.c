@@ -16,8 +16,8 @@ static void test_prepare_all(Place *place, gconstpointer data) {
       continue;
     }
     if ((gsize)sqlite3_column_count(stmt) != strlen(info->columns) || (gsize)sqlite3_bind_parameter_count(stmt) != strlen(info->params)) {
-      g_test_message("%s: declares %d columns and %d parameters, has %d and %d", info->name, (int)strlen(info->columns), (int)strlen(info->params),
-        sqlite3_column_count(stmt), sqlite3_bind_parameter_count(stmt));
+      g_test_message("%s: declares %d columns and %d parameters, has %d and %d", info->name, (int)strlen(info->columns),
+        (int)strlen(info->params), sqlite3_column_count(stmt), sqlite3_bind_parameter_count(stmt));
       g_test_fail();
     }
     bytes += sqlite3_stmt_status(stmt, SQLITE_STMTSTATUS_MEMUSED, 0);

@@ -43,7 +43,8 @@ static void test_order_of_calls(Place *place, gconstpointer data) {
   set(db, "a", 1); /* the transaction is still good */
   commit(db);
   begin(db, PAWL_TX_READ);
-  refused(pawl_db_exec(db, PAWL_SQL_COUNTER_SET, NULL, &error, PAWL_ROW(pawl_text("b"), PAWL_INT(1))), &error, "the transaction is for reading");
+  refused(
+    pawl_db_exec(db, PAWL_SQL_COUNTER_SET, NULL, &error, PAWL_ROW(pawl_text("b"), PAWL_INT(1))), &error, "the transaction is for reading");
   pawl_db_rollback(db);
   begin(db, PAWL_TX_READ);
   refused(pawl_db_script(db, "CREATE TABLE x (a)", &error), &error, "needs a write transaction");
@@ -101,6 +102,8 @@ static void test_cursor_once(Place *place, gconstpointer data) {
   g_assert_true(pawl_rows_next(rows, &error));
   refused(pawl_db_query(db, PAWL_SQL_COUNTER_NAMES, &error, PAWL_NO_PARAMS) != NULL, &error, "counter_names: it is open already");
   refused(pawl_db_begin(db, PAWL_TX_READ, &error), &error, "a cursor is open");
+  refused(
+    pawl_db_exec(db, PAWL_SQL_COUNTER_SET, NULL, &error, PAWL_ROW(pawl_text("c"), PAWL_INT(1))), &error, "a cursor is open; close it");
   g_assert_cmpint(get(db, "b"), ==, 1); /* another statement is free to run, and the cursor goes on */
   g_assert_true(pawl_rows_next(rows, &error));
   g_assert_cmpstr(pawl_rows_text(rows, 0), ==, "b");
@@ -108,6 +111,10 @@ static void test_cursor_once(Place *place, gconstpointer data) {
   g_assert_no_error(error);
   g_assert_false(pawl_rows_next(rows, &error)); /* still none */
   g_assert_no_error(error);
+  set(db, "c", 1); /* at its end it is in nobody's way */
+  begin(db, PAWL_TX_WRITE);
+  set(db, "d", 1);
+  commit(db);
   pawl_rows_close(rows);
   refused(pawl_rows_next(rows, &error), &error, "the cursor was closed");
   rows = pawl_db_query(db, PAWL_SQL_COUNTER_NAMES, &error, PAWL_NO_PARAMS);
@@ -133,7 +140,8 @@ static void test_cursor_and_transaction(Place *place, gconstpointer data) {
   g_assert_cmpint(pawl_rows_int(rows, 0), ==, 5);
   pawl_rows_close(rows);
   commit(db);
-  refused(pawl_db_query(db, PAWL_SQL_COUNTER_ADD_RETURNING, &error, PAWL_ROW(pawl_text("a"), PAWL_INT(4))) != NULL, &error, "needs a transaction");
+  refused(pawl_db_query(db, PAWL_SQL_COUNTER_ADD_RETURNING, &error, PAWL_ROW(pawl_text("a"), PAWL_INT(4))) != NULL, &error,
+    "needs a transaction");
   g_assert_cmpint(get(db, "a"), ==, 5);
   pawl_db_close(db);
 }

@@ -48,8 +48,9 @@ static void test_stored(Place *place, gconstpointer data) {
   gsize big = 3 << 20;
   g_autofree char *blob = g_malloc(big);
   memset(blob, 0xa7, big);
-  g_assert_cmpint(exec(db, PAWL_SQL_KINDS_ADD,
-                    PAWL_ROW(pawl_id(&an_id), PAWL_INT(G_MININT64), pawl_text("ä€"), pawl_blob(blob, big), real(1.25))), ==, 1);
+  g_assert_cmpint(
+    exec(db, PAWL_SQL_KINDS_ADD, PAWL_ROW(pawl_id(&an_id), PAWL_INT(G_MININT64), pawl_text("ä€"), pawl_blob(blob, big), real(1.25))), ==,
+    1);
   pawl_db_close(db);
   db = open_again(place->url);
   PawlRows *rows = pawl_db_query(db, PAWL_SQL_KINDS_GET, &error, PAWL_ROW(pawl_id(&an_id)));
