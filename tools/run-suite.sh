@@ -3,7 +3,7 @@
 # Runs one suite and leaves its result where tools/test-summary.py counts it.
 #
 #   run-suite.sh meson  OUT BUILD JOBS              builds BUILD, then its unit tests      -> OUT.meson.json
-#   run-suite.sh pytest OUT BUILD WORKERS ARGS...   builds BUILD, then pytest against it   -> OUT.xml
+#   run-suite.sh pytest OUT BUILD WORKERS ARGS...   builds the program, then pytest on it    -> OUT.xml
 #   run-suite.sh lint   OUT BUILD JOBS              tools/lint.sh                          -> OUT.tap
 #   run-suite.sh fuzz   OUT BUILD SECONDS           every fuzz target for so long          -> OUT.tap
 #
@@ -23,9 +23,9 @@ finish() {
   exit "$1"
 }
 
-compile() {
+compile() { # TARGET...; none: all
   local log="$out.build.log"
-  if ! ninja -C "$build" >"$log" 2>&1; then
+  if ! ninja -C "$build" "$@" >"$log" 2>&1; then
     grep -vE '^\[[0-9]+/[0-9]+\]' "$log" | tail -n 60 >&2
     finish 1
   fi
@@ -41,7 +41,7 @@ meson)
   finish "$status"
   ;;
 pytest)
-  compile
+  compile pawl pawl-runner
   PAWL_BUILD=$build /usr/bin/python3 -B -m pytest -q -p no:cacheprovider -n "$number" --durations=5 --junitxml="$out.xml" "$@"
   finish $?
   ;;

@@ -331,10 +331,14 @@ class Box:
 
     def wait_runs(self, n, *args, states=END_STATES, deadline_s=DEADLINE_S):
         """At least n runs in one of `states`."""
+        def found():
+            done = self.cli("runs", "--limit", "10000", "--json", *args)
+            return json.loads(done.out) if done.code == 0 else []  # the task itself may be still to come
+
         def enough():
-            rows = [row for row in self.runs(*args) if row["state"] in states]
+            rows = [row for row in found() if row["state"] in states]
             return rows if len(rows) >= n else None
-        return wait_until(enough, deadline_s, lambda: f"fewer than {n} runs in {sorted(states)}: {self.runs(*args)}")
+        return wait_until(enough, deadline_s, lambda: f"fewer than {n} runs in {sorted(states)}: {found()}")
 
     def wait_state(self, run, *states, deadline_s=DEADLINE_S):
         def there():

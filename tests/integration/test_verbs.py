@@ -209,7 +209,7 @@ def test_run_with_input_and_later(box):
 
 def test_history_of_a_file_that_goes_away(box):
     """`up -f` prunes: a task that is gone from the file is removed, its unfinished runs are cancelled, its history stays."""
-    pawl = box.up(f"tasks: {{a: {{exec: {box.beat(60000)}}}, b: {{noop: {{}}}}}}")
+    pawl = box.up(f"tasks: {{a: {{exec: {box.beat(60000)}}}, b: {{noop: {{}}}}}}", "--drain", "500ms")
     run = box.start_run("a")
     wait_until(box.beats)
     box.file.write_text("tasks: {b: {noop: {}}}")
