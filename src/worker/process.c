@@ -17,7 +17,7 @@ typedef struct {
   pid_t pid, parent, session;
   guint64 start_ticks;
   char state;
-  gboolean chosen, is_runner, stopped;
+  gboolean chosen;
 } Seen;
 
 static gboolean read_small_file(const char *path, char *text, gsize size) {
@@ -150,8 +150,7 @@ static GArray *choose(const Attempt *attempt) {
   gboolean known = attempt->process && attempt->process->pid > 0 && is_this_boot(attempt->process);
   for (guint i = 0; i < all->len; i++) {
     Seen *seen = &g_array_index(all, Seen, i);
-    seen->is_runner = known && is_process(seen, attempt->process);
-    seen->chosen = seen->is_runner;
+    seen->chosen = known && is_process(seen, attempt->process);
     if (attempt->session > 0 && known && seen->session == attempt->session)
       seen->chosen |= seen->start_ticks >= attempt->process->start_ticks;
     if (!seen->chosen) seen->chosen = is_marked(attempt, seen->pid);
@@ -182,14 +181,10 @@ static void send_signal(const Seen *seen, int signal) {
 }
 
 /* Kills all and waits for them, but for none longer than 50 ms: one that can't die now must not keep the others alive. */
-static void kill_and_wait(const GArray *chosen, gboolean runner_too, gint64 until_ms) {
+static void kill_and_wait(const GArray *chosen, gint64 until_ms) {
+  for (guint i = 0; i < chosen->len; i++) send_signal(&g_array_index(chosen, Seen, i), SIGKILL);
   for (guint i = 0; i < chosen->len; i++) {
-    const Seen *seen = &g_array_index(chosen, Seen, i);
-    if (!seen->is_runner || runner_too) send_signal(seen, SIGKILL);
-  }
-  for (guint i = 0; i < chosen->len; i++) {
-    const Seen *seen = &g_array_index(chosen, Seen, i);
-    int handle = seen->is_runner && !runner_too ? -1 : open_handle(seen);
+    int handle = open_handle(&g_array_index(chosen, Seen, i));
     if (handle < 0) continue;
     struct pollfd dead = {.fd = handle, .events = POLLIN};
     while (poll(&dead, 1, (int)CLAMP(until_ms - pawl_clock_mono_ms(), 0, 50)) < 0 && errno == EINTR) continue;
@@ -197,16 +192,16 @@ static void kill_and_wait(const GArray *chosen, gboolean runner_too, gint64 unti
   }
 }
 
-static guint stop_new(GArray *chosen, GHashTable *stopped) {
-  guint n_new = 0;
+/* FALSE: all had been stopped before. */
+static gboolean stop_new(const GArray *chosen, GHashTable *stopped) {
+  gboolean found_new = FALSE;
   for (guint i = 0; i < chosen->len; i++) {
     const Seen *seen = &g_array_index(chosen, Seen, i);
-    /* The runner goes on, for it reaps; what it starts is found by the next look. */
-    if (seen->is_runner || !g_hash_table_add(stopped, GINT_TO_POINTER(seen->pid))) continue;
+    if (!g_hash_table_add(stopped, GINT_TO_POINTER(seen->pid))) continue;
     send_signal(seen, SIGSTOP);
-    n_new++;
+    found_new = TRUE;
   }
-  return n_new;
+  return found_new;
 }
 
 gboolean pawl_process_end_all(const PawlProcess *process, pid_t session, const PawlId *run, gint attempt, gint64 timeout_ms) {
@@ -218,15 +213,17 @@ gboolean pawl_process_end_all(const PawlProcess *process, pid_t session, const P
     g_snprintf(what.marks[1], sizeof what.marks[1], "PAWL_ATTEMPT=%d", attempt);
   }
   for (;;) {
+    /* First all are stopped, until a look finds no new one: the runner keeps nothing going, and no descendant gets away from its parent unseen. */
     g_autoptr(GHashTable) stopped = g_hash_table_new(NULL, NULL);
-    g_autoptr(GArray) chosen = choose(&what);
-    if (chosen->len == 0) return TRUE;
-    while (stop_new(chosen, stopped) > 0 && pawl_clock_mono_ms() < until_ms) {
+    GArray *chosen = choose(&what);
+    gboolean none = chosen->len == 0;
+    while (stop_new(chosen, stopped) && pawl_clock_mono_ms() < until_ms) {
       g_array_unref(chosen);
       chosen = choose(&what);
     }
-    gboolean only_runner = chosen->len == 1 && g_array_index(chosen, Seen, 0).is_runner;
-    kill_and_wait(chosen, only_runner, until_ms);
+    kill_and_wait(chosen, until_ms);
+    g_array_unref(chosen);
+    if (none) return TRUE;
     if (pawl_clock_mono_ms() >= until_ms) break;
   }
   g_autoptr(GArray) left = choose(&what);

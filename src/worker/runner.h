@@ -17,8 +17,9 @@ pid_t runner_start(const RunnerSpec *spec, int *ret_failure_fd);
 
 /* Sends `signal` and then SIGCONT to each living descendant once. */
 void runner_tree_signal(int signal);
-/* Stops each descendant, so that none forks away, until a look finds no new one; then kills them all. Who comes to be in spite of it
- * needs another call. */
+/* Stops each descendant that no earlier call has stopped, so that none forks away. False when there was none. */
+bool runner_tree_stop(void);
+/* Kills each descendant. Who comes to be in spite of it needs another call. */
 void runner_tree_kill(void);
 
 /* Zeroed memory straight from the kernel; NULL when there is none. */

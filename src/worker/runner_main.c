@@ -35,6 +35,7 @@
 #include <unistd.h>
 
 #define EXIT_PROTOCOL 76
+#define MAX_LOOKS 1000
 
 typedef enum {
   PHASE_WAITING,  /* for SPEC and GO: nothing has run */
@@ -50,6 +51,7 @@ typedef struct {
   bool have_spec;
   RunnerSpec spec;
   pid_t work;
+  bool work_reaped; /* `status` is known */
   int status;
   uint32_t stop;       /* why it is stopped, RUNNER_STOP_NONE: it is not */
   bool terminated;     /* TERM was sent */
@@ -130,8 +132,23 @@ static _Noreturn void end_ended(Runner *r) {
   _exit(r->protocol_broken ? EXIT_PROTOCOL : 0);
 }
 
+/* Reaps all that have ended. False when no child is left. */
+static bool reap(Runner *r) {
+  for (;;) {
+    int status;
+    pid_t pid = waitpid(-1, &status, WNOHANG);
+    if (pid == 0) return true;
+    if (pid < 0) return errno == EINTR;
+    if (pid != r->work) continue;
+    r->status = status;
+    r->work_reaped = true;
+  }
+}
+
 static void kill_all(Runner *r) {
   r->killing = true;
+  /* Reaping between the looks keeps them short, or a process that forks and ends all the time would outrun them by its corpses. */
+  for (int look = 0; look < MAX_LOOKS && runner_tree_stop(); look++) reap(r);
   runner_tree_kill();
   r->again_ms = r->again_ms ? min_ms(r->again_ms * 2, 1000) : 5;
   r->again_at_ms = boot_ms() + r->again_ms;
@@ -259,34 +276,17 @@ static void read_failure(Runner *r) {
   r->phase = PHASE_RUNNING;
 }
 
-/* Reaps all that have ended. False when no child is left. */
-static bool reap(Runner *r, bool *ret_main_ended) {
-  for (;;) {
-    int status;
-    pid_t pid = waitpid(-1, &status, WNOHANG);
-    if (pid == 0) return true;
-    if (pid < 0) return errno == EINTR;
-    if (pid == r->work) {
-      r->status = status;
-      *ret_main_ended = true;
-    }
-  }
-}
-
 static void children_changed(Runner *r) {
-  bool main_ended = false;
-  bool some_left = reap(r, &main_ended);
-  if (main_ended) {
+  bool some_left = reap(r);
+  if (r->work_reaped && r->phase != PHASE_ENDED) {
     if (r->failure >= 0) read_failure(r); /* in the order in which it happened; the pipe is at its end */
     r->phase = PHASE_ENDED;
     r->timeout_at_ms = 0;
+    /* When it is being stopped, all have their TERM and the time of the stop: a shell ends at once, what it started may have to tidy up. */
     if (some_left && r->stop == RUNNER_STOP_NONE) {
       r->left_background = true;
       if (r->spec.flags & RUNNER_KEEP_BACKGROUND) end_ended(r);
-    }
-    if (some_left && !r->killing) {
-      r->terminated = false; /* who came to be after the first TERM gets one too */
-      stop(r, r->stop, short_grace_ms(r));
+      stop(r, RUNNER_STOP_NONE, short_grace_ms(r));
     }
   }
   if (!some_left) end_ended(r);

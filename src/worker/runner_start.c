@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -65,6 +66,16 @@ static _Noreturn void fail(int failure_fd, RunnerStep step, int error, bool foun
   _exit(n == sizeof failure ? 127 : 126);
 }
 
+/* pawl started the runner with default dispositions, except for two: glibc's posix_spawn leaves its own signals 32 and 33 ignored, and
+ * its sigaction() does not reach them. */
+static void reset_signals(void) {
+  static const unsigned long kernel_default[8]; /* the kernel's struct sigaction: SIG_DFL, no flags, empty mask */
+  for (long signal = 32; signal <= 33; signal++) syscall(SYS_rt_sigaction, signal, kernel_default, NULL, 8l);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
 static _Noreturn void become_work(const RunnerSpec *spec, pid_t runner, int failure_fd) {
   if (setsid() < 0) fail(failure_fd, RUNNER_STEP_SESSION, errno, false);
   if (spec->umask >= 0) umask((mode_t)spec->umask);
@@ -73,9 +84,7 @@ static _Noreturn void become_work(const RunnerSpec *spec, pid_t runner, int fail
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != runner) _exit(126);
   if (*spec->cwd && chdir(spec->cwd) != 0) fail(failure_fd, RUNNER_STEP_CWD, errno, false);
   hide_descriptors();
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, NULL); /* pawl started the runner with default dispositions, so the mask is all there is to undo */
+  reset_signals();
   int error = exec_work(spec);
   fail(failure_fd, RUNNER_STEP_EXEC, error, error == ENOENT && strchr(spec->argv[0], '/') && access(spec->argv[0], F_OK) == 0);
 }

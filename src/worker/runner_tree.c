@@ -178,7 +178,7 @@ static void send_checked(const Member *member, int signal) {
   pid_t parent = parent_of(member->pid);
   if (parent != 0 && (parent == member->parent || parent == getpid())) {
     syscall(SYS_pidfd_send_signal, handle, signal, NULL, 0);
-    if (signal != SIGSTOP) syscall(SYS_pidfd_send_signal, handle, SIGCONT, NULL, 0);
+    if (signal != SIGSTOP && signal != SIGKILL) syscall(SYS_pidfd_send_signal, handle, SIGCONT, NULL, 0);
   }
   close(handle);
 }
@@ -200,23 +200,20 @@ static bool mark_stopped(pid_t pid) {
   return is_new;
 }
 
-void runner_tree_kill(void) {
-  Tree tree = {0};
-  bool found_new = true;
-  for (int look = 0; found_new && look < 1000; look++) {
-    tree_clear(&tree);
-    tree = tree_read();
-    found_new = false;
-    for (size_t i = 0; i < tree.n; i++) {
-      if (!mark_stopped(tree.members[i].pid)) continue;
-      send_checked(&tree.members[i], SIGSTOP);
-      found_new = true;
-    }
-  }
-  /* All are stopped now: none ends, none is reaped, so no number changes hands. */
+bool runner_tree_stop(void) {
+  bool found_new = false;
+  Tree tree = tree_read();
   for (size_t i = 0; i < tree.n; i++) {
-    kill(tree.members[i].pid, SIGKILL);
-    stopped_bits[tree.members[i].pid / 8] = 0;
+    if (!mark_stopped(tree.members[i].pid)) continue;
+    send_checked(&tree.members[i], SIGSTOP);
+    found_new = true;
   }
+  tree_clear(&tree);
+  return found_new;
+}
+
+void runner_tree_kill(void) {
+  Tree tree = tree_read();
+  for (size_t i = 0; i < tree.n; i++) send_checked(&tree.members[i], SIGKILL);
   tree_clear(&tree);
 }

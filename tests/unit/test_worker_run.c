@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The supervisor with real processes: starting, input, output, and the end of work that ends by itself. */
+#include "test_worker_harness.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void assert_output(Host *host, const PawlReport *ended, PawlStream stream, const char *expected) {
+  GString *text = host_output(host, &ended->fence, stream);
+  g_assert_cmpstr(text->str, ==, expected);
+  g_string_free(text, TRUE);
+}
+
+static void assert_not_started(const PawlReport *ended, const char *detail) {
+  g_assert_cmpint(ended->end, ==, PAWL_END_NOT_STARTED);
+  g_assert_cmpint(ended->stop, ==, PAWL_STOP_NONE);
+  g_assert_nonnull(ended->detail);
+  if (!g_str_has_prefix(ended->detail, detail)) g_error("\"%s\" does not begin with \"%s\"", ended->detail, detail);
+}
+
+static void test_exit_codes(void) {
+  Host *host = host_new();
+  static const struct {
+    const char *script;
+    gint code, signal;
+  } rows[] = {{"exit 0", 0, 0}, {"exit 1", 1, 0}, {"exit 255", 255, 0}, {"kill -TERM $$", 0, SIGTERM}, {"kill -SEGV $$", 0, SIGSEGV},
+    {"kill -KILL $$", 0, SIGKILL}};
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    const PawlReport *ended = host_run(host, work_sh(rows[i].script));
+    if (rows[i].signal) assert_signalled(ended, rows[i].signal);
+    else assert_exited(ended, rows[i].code);
+    g_assert_cmpint(ended->stop, ==, PAWL_STOP_NONE);
+    g_assert_false(ended->killed);
+    g_assert_false(ended->left_background);
+    g_assert_cmpint(ended->output_bytes, ==, 0);
+    g_assert_cmpuint(host_count(host, &ended->fence, PAWL_REPORT_READY), ==, 1);
+    g_assert_cmpuint(host_count(host, &ended->fence, PAWL_REPORT_STARTED), ==, 1);
+    g_assert_cmpuint(host_count(host, &ended->fence, PAWL_REPORT_ENDED), ==, 1);
+    const PawlReport *ready = host_peek(host, &ended->fence, PAWL_REPORT_READY);
+    g_assert_cmpstr(ready->runner.boot_id, ==, pawl_boot_id());
+    g_assert_false(pawl_process_alive(&ready->runner));
+  }
+  host_free(host);
+}
+
+static void test_arguments(void) {
+  Host *host = host_new();
+  char *argv[] = {(char *)"/bin/sh", (char *)"-c", (char *)"printf '<%s>' \"$0\" \"$@\"", (char *)"zero", (char *)"", (char *)"a b", (char *)"*", NULL};
+  const PawlReport *ended = host_run(host, work_new(argv));
+  assert_exited(ended, 0);
+  assert_output(host, ended, PAWL_STREAM_STDOUT, "<zero><><a b><*>");
+  host_free(host);
+}
+
+static void test_not_started(void) {
+  Host *host = host_new();
+  char *missing[] = {(char *)"no-such-program-here", NULL}, *missing_path[] = {(char *)"/no/such/program", NULL};
+  char *folder[] = {(char *)"/etc", NULL}, *empty[] = {(char *)"", NULL}, *none[] = {NULL};
+  assert_not_started(host_run(host, work_new(missing)), "exec no-such-program-here: No such file or directory (not found in PATH)");
+  assert_not_started(host_run(host, work_new(missing_path)), "exec /no/such/program: No such file or directory");
+  assert_not_started(host_run(host, work_new(folder)), "exec /etc: Permission denied");
+  assert_not_started(host_run(host, work_new(empty)), "exec : No such file or directory");
+  assert_not_started(host_run(host, work_new(none)), "no program");
+  PawlWork *work = work_sh("exit 0");
+  g_free(work->cwd);
+  work->cwd = g_strdup("/no/such/folder");
+  const PawlReport *ended = host_run(host, work);
+  assert_not_started(ended, "cwd /no/such/folder: No such file or directory");
+  g_assert_null(host_peek(host, &ended->fence, PAWL_REPORT_STARTED));
+  host_free(host);
+}
+
+static char *write_script(const char *folder, const char *name, const char *text) {
+  char *path = g_build_filename(folder, name, NULL);
+  g_assert_true(g_file_set_contents(path, text, -1, NULL));
+  g_assert_cmpint(chmod(path, 0755), ==, 0);
+  return path;
+}
+
+static void test_scripts(void) {
+  Host *host = host_new();
+  g_autofree char *folder = g_dir_make_tmp("pawl-worker-XXXXXX", NULL);
+  g_autofree char *no_interpreter = write_script(folder, "a", "#!/no/such/interpreter\n");
+  g_autofree char *no_first_line = write_script(folder, "b", "echo hello\n");
+  g_autofree char *in_path = write_script(folder, "pawl-in-path", "#!/bin/sh\necho found\n");
+  char *a[] = {no_interpreter, NULL}, *b[] = {no_first_line, NULL}, *c[] = {(char *)"pawl-in-path", NULL}, *d[] = {(char *)"./pawl-in-path", NULL};
+  assert_not_started(host_run(host, work_new(a)), "exec ");
+  g_assert_nonnull(strstr(host_run(host, work_new(a))->detail, "interpreter"));
+  g_assert_nonnull(strstr(host_run(host, work_new(b))->detail, "#! line"));
+  PawlWork *work = work_new(c);
+  g_free(work->envp[0]);
+  work->envp[0] = g_strdup_printf("PATH=/no/such:%s", folder);
+  const PawlReport *ended = host_run(host, work);
+  assert_exited(ended, 0);
+  assert_output(host, ended, PAWL_STREAM_STDOUT, "found\n");
+  work = work_new(d);
+  g_free(work->cwd);
+  work->cwd = g_strdup(folder);
+  assert_exited(host_run(host, work), 0);
+  unlink(no_interpreter);
+  unlink(no_first_line);
+  unlink(in_path);
+  rmdir(folder);
+  host_free(host);
+}
+
+/* The work gets descriptors 0, 1 and 2, no signal blocked or ignored, a session and a group of its own, and the environment that it was given. */
+static void test_clean_start(void) {
+  Host *host = host_new();
+  int leaked = open("/dev/null", O_RDONLY); /* without O_CLOEXEC, as a library could */
+  signal(SIGUSR1, SIG_IGN);
+  signal(SIGPIPE, SIG_IGN);
+  const PawlReport *ended = host_run(host, work_sh(
+    "echo $(ls /proc/self/fd | grep -v '^3$' | tr '\\n' ' ')\n" /* 3: the folder that ls reads */
+    "grep -E '^Sig(Blk|Ign)' /proc/self/status | tr -d '\\t\\n'; echo\n"
+    "set -- $(cut -d ' ' -f 1,5,6 /proc/$$/stat); echo $(($1 == $2 && $2 == $3)); ls -l /proc/self/fd/0 | sed 's/.*-> //'"));
+  signal(SIGUSR1, SIG_DFL);
+  signal(SIGPIPE, SIG_DFL);
+  close(leaked);
+  assert_exited(ended, 0);
+  assert_output(host, ended, PAWL_STREAM_STDOUT, "0 1 2\nSigBlk:0000000000000000SigIgn:0000000000000000\n1\n/dev/null\n");
+  char *argv[] = {(char *)"/usr/bin/env", NULL};
+  PawlWork *work = work_new(argv);
+  g_autofree char *expected = g_strconcat(work->envp[0], "\n", work->envp[1], "\n", work->envp[2], "\n", NULL);
+  ended = host_run(host, work);
+  assert_output(host, ended, PAWL_STREAM_STDOUT, expected);
+  host_free(host);
+}
+
+static void test_umask(void) {
+  Host *host = host_new();
+  PawlWork *work = work_sh("umask");
+  work->umask = 0137;
+  assert_output(host, host_run(host, work), PAWL_STREAM_STDOUT, "0137\n");
+  mode_t mask = umask(0);
+  umask(mask);
+  g_autofree char *inherited = g_strdup_printf("%04o\n", mask);
+  assert_output(host, host_run(host, work_sh("umask")), PAWL_STREAM_STDOUT, inherited);
+  host_free(host);
+}
+
+static void test_user(void) {
+  if (geteuid() != 0) {
+    g_test_skip("only root can change the user");
+    return;
+  }
+  Host *host = host_new();
+  PawlWork *work = work_sh("echo $(id -u) $(id -g) $(id -G); echo out > /dev/stdout; cat /dev/stdin; kill -0 $PPID 2>&1 | grep -c permitted");
+  work->change_user = TRUE;
+  work->uid = 65534;
+  work->gid = 65533;
+  work->groups = g_new(gid_t, 2);
+  work->groups[0] = 1234;
+  work->groups[1] = 1235;
+  work->n_groups = 2;
+  work->input = g_bytes_new_static("in\n", 3);
+  const PawlReport *ended = host_run(host, work);
+  assert_output(host, ended, 0, "65534 65533 65533 1234 1235\nout\nin\n1\n");
+  /* The folder is entered as the user. */
+  work = work_sh("exit 0");
+  work->change_user = TRUE;
+  work->uid = work->gid = 65534;
+  g_autofree char *folder = g_dir_make_tmp("pawl-worker-XXXXXX", NULL);
+  g_free(work->cwd);
+  work->cwd = g_strdup(folder);
+  assert_not_started(host_run(host, work), "cwd ");
+  rmdir(folder);
+  host_free(host);
+}
+
+static void test_input(void) {
+  Host *host = host_new();
+  PawlWork *work = work_sh("cat");
+  work->input = g_bytes_new_static("{\"a\": 1}", 8);
+  assert_output(host, host_run(host, work), PAWL_STREAM_STDOUT, "{\"a\": 1}");
+  work = work_sh("cat; echo end"); /* none: it is empty, not open */
+  assert_output(host, host_run(host, work), PAWL_STREAM_STDOUT, "end\n");
+  work = work_sh("wc -c");
+  work->input = g_bytes_new_take(g_malloc0(10 * 1000 * 1000), 10 * 1000 * 1000);
+  assert_output(host, host_run(host, work), PAWL_STREAM_STDOUT, "10000000\n");
+  work = work_sh("exec 0<&-; echo closed"); /* never reads, and closes it */
+  work->input = g_bytes_new_take(g_malloc0(10 * 1000 * 1000), 10 * 1000 * 1000);
+  assert_output(host, host_run(host, work), PAWL_STREAM_STDOUT, "closed\n");
+  work = work_sh("echo done"); /* never reads, and ends */
+  work->input = g_bytes_new_take(g_malloc0(10 * 1000 * 1000), 10 * 1000 * 1000);
+  assert_exited(host_run(host, work), 0);
+  host_free(host);
+}
+
+/* One that never reads its input keeps nobody else waiting. */
+static void test_input_unread(void) {
+  Host *host = host_new();
+  PawlWork *work = work_sh("echo here; exec sleep 1000");
+  work->input = g_bytes_new_take(g_malloc0(10 * 1000 * 1000), 10 * 1000 * 1000);
+  PawlFence fence = host_submit(host, work);
+  host_wait_output(host, &fence, "here");
+  assert_exited(host_run(host, work_sh("exit 3")), 3);
+  pawl_supervisor_stop(host_supervisor(host), &fence, PAWL_STOP_CANCEL);
+  assert_signalled(host_wait(host, &fence, PAWL_REPORT_ENDED), SIGTERM);
+  host_free(host);
+}
+
+static void test_large_environment(void) {
+  Host *host = host_new();
+  PawlWork *work = work_sh("env | wc -c"); /* larger than a socket's buffer */
+  for (int i = 0; i < 10; i++) {
+    g_autofree char *value = g_strnfill(100000, 'x'), *entry = g_strdup_printf("BIG%d=%s", i, value);
+    work_setenv(work, entry);
+  }
+  const PawlReport *ended = host_run(host, work);
+  assert_exited(ended, 0);
+  GString *text = host_output(host, &ended->fence, PAWL_STREAM_STDOUT);
+  g_assert_cmpint(g_ascii_strtoll(text->str, NULL, 10), >, 1000000);
+  g_string_free(text, TRUE);
+  work = work_sh("exit 0"); /* more than the kernel takes */
+  for (int i = 0; i < 80; i++) {
+    g_autofree char *value = g_strnfill(100000, 'x'), *entry = g_strdup_printf("BIG%d=%s", i, value);
+    work_setenv(work, entry);
+  }
+  ended = host_run(host, work);
+  assert_not_started(ended, "exec sh: Argument list too long");
+  work = work_sh("exit 0"); /* more than pawl hands over */
+  for (int i = 0; i < 170; i++) {
+    g_autofree char *value = g_strnfill(100000, 'x'), *entry = g_strdup_printf("BIG%d=%s", i, value);
+    work_setenv(work, entry);
+  }
+  ended = host_run(host, work);
+  assert_not_started(ended, "exec sh: arguments and environment take 17");
+  work = work_sh("echo $#"); /* very many small ones */
+  char **argv = g_new0(char *, 20001);
+  for (int i = 0; i < 20000; i++) argv[i] = g_strdup(i < 3 ? work->argv[i] : "x");
+  g_strfreev(work->argv);
+  work->argv = argv;
+  assert_output(host, host_run(host, work), PAWL_STREAM_STDOUT, "19996\n");
+  host_free(host);
+}
+
+/* The order of arrival over both streams, and its times: each line is written when the one before was seen. */
+static void test_output_order(void) {
+  Host *host = host_new();
+  g_autofree char *folder = g_dir_make_tmp("pawl-worker-XXXXXX", NULL);
+  static const char *const lines[] = {"one", "two", "three", "four"};
+  gint64 from_ms = pawl_clock_wall_ms();
+  PawlWork *work = work_sh("echo one; until [ -e 1 ]; do sleep 0.01; done; echo two >&2; until [ -e 2 ]; do sleep 0.01; done; echo three;"
+    " until [ -e 3 ]; do sleep 0.01; done; echo four >&2; until [ -e 4 ]; do sleep 0.01; done");
+  g_free(work->cwd);
+  work->cwd = g_strdup(folder);
+  PawlFence fence = host_submit(host, work);
+  for (int i = 0; i < 4; i++) {
+    for (;;) { /* live: while the work runs */
+      GString *text = host_output(host, &fence, 0);
+      gboolean seen = strstr(text->str, lines[i]) != NULL;
+      g_string_free(text, TRUE);
+      if (seen) break;
+      g_usleep(2000);
+    }
+    g_autofree char *name = g_strdup_printf("%s/%d", folder, i + 1);
+    g_assert_true(g_file_set_contents(name, "", 0, NULL));
+  }
+  const PawlReport *ended = host_wait(host, &fence, PAWL_REPORT_ENDED);
+  assert_exited(ended, 0);
+  g_autoptr(GPtrArray) chunks = host_chunks(host, &fence);
+  g_assert_cmpuint(chunks->len, ==, 4);
+  gint64 before_ms = from_ms;
+  for (guint i = 0; i < 4; i++) {
+    const PawlOutputChunk *chunk = g_ptr_array_index(chunks, i);
+    g_assert_cmpint(chunk->seq, ==, i + 1);
+    g_assert_cmpint(chunk->stream, ==, i % 2 ? PAWL_STREAM_STDERR : PAWL_STREAM_STDOUT);
+    g_assert_cmpint(chunk->at_ms, >=, before_ms);
+    before_ms = chunk->at_ms;
+    g_autofree char *name = g_strdup_printf("%s/%u", folder, i + 1);
+    unlink(name);
+  }
+  g_assert_cmpint(ended->at_ms, >=, before_ms);
+  rmdir(folder);
+  host_free(host);
+}
+
+static gsize own_rss_kib(void) {
+  g_autofree char *text = NULL;
+  g_file_get_contents("/proc/self/status", &text, NULL, NULL);
+  return (gsize)g_ascii_strtoull(strstr(text, "VmRSS:") + 6, NULL, 10);
+}
+
+static void test_much_output(void) {
+  Host *host = host_new();
+  assert_exited(host_run(host, work_sh("exit 0")), 0);
+  gsize before_kib = own_rss_kib();
+  PawlWork *work = work_sh("echo first; yes 0123456789abcde | head -c 104857600; echo last");
+  const PawlReport *ended = host_run(host, work);
+  assert_exited(ended, 0);
+  g_assert_cmpint(ended->output_bytes, ==, 104857600 + 11);
+  GString *text = host_output(host, &ended->fence, PAWL_STREAM_STDOUT), *note = host_output(host, &ended->fence, PAWL_STREAM_NOTE);
+  g_assert_cmpuint(text->len, <=, 65536);
+  g_assert_cmpuint(text->len, >=, 60000);
+  g_assert_cmpint((gint64)text->len + ended->omitted_bytes, ==, ended->output_bytes);
+  g_assert_true(g_str_has_prefix(text->str, "first\n0123456789abcde\n"));
+  g_assert_true(g_str_has_suffix(text->str, "0123456789abcde\nlast\n"));
+  g_autofree char *expected = g_strdup_printf("[%" G_GINT64_FORMAT " bytes left out]", ended->omitted_bytes);
+  g_assert_cmpstr(note->str, ==, expected);
+  g_assert_cmpuint(host_most_stored_bytes(host, &ended->fence), <=, 65536 + 64);
+#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+  g_assert_cmpuint(own_rss_kib(), <, before_kib + 4096);
+#else
+  (void)before_kib;
+#endif
+  g_string_free(text, TRUE);
+  g_string_free(note, TRUE);
+  host_free(host);
+}
+
+static void test_binary_output(void) {
+  Host *host = host_new();
+  const PawlReport *ended = host_run(host, work_sh("printf 'a\\000b\\377\\n\\r'"));
+  GString *text = host_output(host, &ended->fence, PAWL_STREAM_STDOUT);
+  g_assert_cmpmem(text->str, (int)text->len, "a\0b\377\n\r", 6);
+  g_string_free(text, TRUE);
+  host_free(host);
+}
+
+static void test_secrets(void) {
+  Host *host = host_new();
+  PawlWork *work = work_sh("printf 'user:hunt'; sleep 0.2; printf 'er22@db hunter22 %s' \"$PW\" >&2; printf 'er22@db'");
+  work_setenv(work, "PW=hunter22");
+  work_secret(work, "hunter22");
+  const PawlReport *ended = host_run(host, work);
+  assert_output(host, ended, PAWL_STREAM_STDOUT, "user:***@db");
+  assert_output(host, ended, PAWL_STREAM_STDERR, "er22@db *** ***");
+  work = work_sh("head -c 200000 /dev/zero | tr '\\0' x; printf hunter22; head -c 200000 /dev/zero | tr '\\0' y");
+  work_secret(work, "hunter22");
+  work->output_cap_bytes = 1000000;
+  ended = host_run(host, work);
+  GString *text = host_output(host, &ended->fence, PAWL_STREAM_STDOUT);
+  g_assert_cmpuint(text->len, ==, 400003);
+  g_assert_nonnull(strstr(text->str, "x***y"));
+  g_string_free(text, TRUE);
+  host_free(host);
+}
+
+/* What is in the background when the main process ends is ended, and the pipe that it holds does not keep the run open. */
+static void test_background_ended(void) {
+  Host *host = host_new();
+  PawlWork *work = work_sh("sleep 1000 & echo here; exit 4");
+  PawlFence fence = work->fence;
+  const PawlReport *ended = host_run(host, work);
+  assert_exited(ended, 4);
+  g_assert_true(ended->left_background);
+  g_assert_false(ended->killed);
+  g_assert_cmpuint(marked_processes(&fence), ==, 0);
+  work = work_sh("(trap '' TERM; echo ready > up; while :; do sleep 1000; done) & until [ -s up ]; do :; done; exit 5"); /* it does not hear TERM */
+  g_autofree char *folder = g_dir_make_tmp("pawl-worker-XXXXXX", NULL), *up = g_build_filename(folder, "up", NULL);
+  g_free(work->cwd);
+  work->cwd = g_strdup(folder);
+  work->kill_after_ms = 100;
+  fence = work->fence;
+  ended = host_run(host, work);
+  assert_exited(ended, 5);
+  g_assert_true(ended->left_background);
+  g_assert_true(ended->killed);
+  unlink(up);
+  rmdir(folder);
+  g_assert_cmpuint(marked_processes(&fence), ==, 0);
+  host_free(host);
+}
+
+/* With keep_background it lives on, and although it holds the pipe the run ends after drain_output_ms. */
+static void test_background_kept(void) {
+  Host *host = host_new();
+  g_autofree char *name = unique_name("kept-");
+  PawlWork *work = work_sh("sh -c 'while :; do sleep 1000; done' \"$NAME\" & echo $!");
+  g_autofree char *entry = g_strconcat("NAME=", name, NULL);
+  work_setenv(work, entry);
+  work->keep_background = TRUE;
+  work->drain_output_ms = 100;
+  gint64 from_ms = pawl_clock_mono_ms();
+  const PawlReport *ended = host_run(host, work);
+  assert_exited(ended, 0);
+  g_assert_true(ended->left_background);
+  g_assert_cmpint(pawl_clock_mono_ms() - from_ms, >=, 100);
+  wait_for(named_processes(name) > 0);
+  g_assert_true(pawl_process_end_attempt(NULL, &ended->fence.run, 1, DEADLINE_MS));
+  g_assert_cmpuint(named_processes(name), ==, 0);
+  host_free(host);
+}
+
+static void test_many(void) {
+  enum { N = 200 };
+  Host *host = host_new();
+  PawlFence fences[N];
+  for (int i = 0; i < N; i++) {
+    g_autofree char *script = g_strdup_printf("echo %d; exit %d", i, i % 7);
+    fences[i] = host_submit(host, work_sh(script));
+  }
+  for (int i = 0; i < N; i++) {
+    const PawlReport *ended = host_wait(host, &fences[i], PAWL_REPORT_ENDED);
+    assert_exited(ended, i % 7);
+    g_autofree char *expected = g_strdup_printf("%d\n", i);
+    assert_output(host, ended, PAWL_STREAM_STDOUT, expected);
+    g_assert_cmpuint(host_count(host, &fences[i], PAWL_REPORT_ENDED), ==, 1);
+  }
+  g_assert_cmpuint(own_zombies(), ==, 0);
+  g_assert_cmpuint(own_children(), ==, 0);
+  host_free(host);
+}
+
+static void test_usage(void) {
+  Host *host = host_new();
+  const PawlReport *ended = host_run(host, work_sh("i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done"));
+  assert_exited(ended, 0);
+  g_assert_cmpint(ended->cpu_ms, >, 10);
+  g_assert_cmpint(ended->max_rss_kib, >, 300);
+  g_assert_cmpint(ended->max_rss_kib, <, 100000);
+  host_free(host);
+}
+
+static guint64 wake_ups(void) {
+  guint64 n = 0;
+  g_autoptr(GDir) dir = g_dir_open("/proc/self/task", 0, NULL);
+  for (const char *name; (name = g_dir_read_name(dir));) {
+    g_autofree char *comm_path = g_build_filename("/proc/self/task", name, "comm", NULL), *comm = NULL;
+    g_autofree char *path = g_build_filename("/proc/self/task", name, "status", NULL), *text = NULL;
+    if (!g_file_get_contents(comm_path, &comm, NULL, NULL) || strcmp(comm, "supervisor\n") != 0) continue;
+    g_file_get_contents(path, &text, NULL, NULL);
+    n += g_ascii_strtoull(strstr(text, "\nvoluntary_ctxt_switches:") + 25, NULL, 10);
+  }
+  return n;
+}
+
+/* Neither an idle supervisor nor one whose attempts are silent wakes up. */
+static void test_no_wake_ups(void) {
+  Host *host = host_new();
+  assert_exited(host_run(host, work_sh("echo x")), 0);
+  PawlWork *work = work_sh("echo here; exec sleep 1000");
+  work->lease_end_boot_ms = pawl_clock_boot_ms() + 60000;
+  PawlFence fence = host_submit(host, work);
+  host_wait_output(host, &fence, "here");
+  guint64 before = wake_ups();
+  g_usleep(400000); /* a time in which nothing happens is what is tested */
+  g_assert_cmpuint(wake_ups() - before, <=, 1);
+  host_free(host);
+}
+
+/* As PID 1 pawl is the parent of every orphan: they are reaped, and the runners' ends are still noticed. Without it strangers' children are left alone. */
+static void test_reap_orphans(void) {
+  pid_t stranger = fork();
+  if (stranger == 0) _exit(9);
+  Host *host = host_new();
+  assert_exited(host_run(host, work_sh("exit 1")), 1);
+  int status;
+  g_assert_cmpint(waitpid(stranger, &status, 0), ==, stranger);
+  g_assert_cmpint(WEXITSTATUS(status), ==, 9);
+  host_free(host);
+
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  host = host_new_as_init();
+  PawlWork *work = work_sh("setsid sh -c 'sleep 0.1' & exit 2");
+  work->keep_background = TRUE;
+  work->drain_output_ms = 0;
+  assert_exited(host_run(host, work), 2);
+  for (int i = 0; i < 20; i++) assert_exited(host_run(host, work_sh("exit 3")), 3);
+  wait_for(own_children() == 0);
+  host_free(host);
+  prctl(PR_SET_CHILD_SUBREAPER, 0);
+}
+
+static void test_no_runner(void) {
+  g_autoptr(GError) error = NULL;
+  PawlSupervisorOptions options = {.runner_path = "/no/such/pawl-runner"};
+  g_assert_null(pawl_supervisor_new(&options, &error));
+  g_assert_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG);
+  g_assert_nonnull(strstr(error->message, "/no/such/pawl-runner"));
+}
+
+int main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/run/exit-codes", test_exit_codes);
+  g_test_add_func("/run/arguments", test_arguments);
+  g_test_add_func("/run/not-started", test_not_started);
+  g_test_add_func("/run/scripts", test_scripts);
+  g_test_add_func("/run/clean-start", test_clean_start);
+  g_test_add_func("/run/umask", test_umask);
+  g_test_add_func("/run/user", test_user);
+  g_test_add_func("/run/input", test_input);
+  g_test_add_func("/run/input-unread", test_input_unread);
+  g_test_add_func("/run/large-environment", test_large_environment);
+  g_test_add_func("/run/output-order", test_output_order);
+  g_test_add_func("/run/much-output", test_much_output);
+  g_test_add_func("/run/binary-output", test_binary_output);
+  g_test_add_func("/run/secrets", test_secrets);
+  g_test_add_func("/run/background-ended", test_background_ended);
+  g_test_add_func("/run/background-kept", test_background_kept);
+  g_test_add_func("/run/many", test_many);
+  g_test_add_func("/run/usage", test_usage);
+  g_test_add_func("/run/no-wake-ups", test_no_wake_ups);
+  g_test_add_func("/run/reap-orphans", test_reap_orphans);
+  g_test_add_func("/run/no-runner", test_no_runner);
+  return g_test_run();
+}
