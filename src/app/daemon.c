@@ -69,7 +69,8 @@ static void block_signals(int *ret_fd) {
 /* ---- start ---- */
 
 static gboolean open_store(Daemon *daemon, GError **error) {
-  PawlStoreOptions how = {.url = daemon->options->url, .mode = PAWL_DB_READ_WRITE, .create = TRUE, .actor = daemon->actor, .cache_kib = 256};
+  PawlStoreOptions how = {
+    .url = daemon->options->url, .mode = PAWL_DB_READ_WRITE, .create = TRUE, .actor = daemon->actor, .cache_kib = 256};
   daemon->store = pawl_store_open(&how, error);
   if (daemon->store == NULL) return FALSE;
   daemon->hold = pawl_db_hold(pawl_store_db(daemon->store), error);
@@ -107,10 +108,13 @@ static gboolean open_worker(Daemon *daemon, GError **error) {
 static gboolean start(Daemon *daemon, GError **error) {
   daemon->runner_path = find_runner(error);
   if (daemon->runner_path == NULL || !open_store(daemon, error)) return FALSE;
-  g_autofree char *text = g_strdup_printf("pawl %s on %s (from %s)", PAWL_VERSION, pawl_db_url(pawl_store_db(daemon->store)), daemon->options->url_source);
+  g_autofree char *text =
+    g_strdup_printf("pawl %s on %s (from %s)", PAWL_VERSION, pawl_db_url(pawl_store_db(daemon->store)), daemon->options->url_source);
   pawl_log(PAWL_LOG_NOTICE, "up", text, NULL);
   collect_allowed(daemon);
-  if (!pawl_files_apply(daemon->store, daemon->options, daemon->users, error) || !open_engine(daemon, error) || !open_worker(daemon, error)) return FALSE;
+  if (!pawl_files_apply(daemon->store, daemon->options, TRUE, daemon->users, error) || !open_engine(daemon, error) ||
+      !open_worker(daemon, error))
+    return FALSE;
   pawl_worker_start(daemon->worker);
   pawl_engine_start(daemon->engine, pawl_worker_session(daemon->worker));
   g_autofree char *slots = g_strdup_printf("%d", daemon->options->slots);
@@ -127,7 +131,7 @@ static void reload(Daemon *daemon) {
   g_autoptr(GPtrArray) users = g_ptr_array_new_with_free_func(g_free);
   pawl_log(PAWL_LOG_INFO, "reload", "reading the files again", NULL);
   pawl_notify("RELOADING=1");
-  if (!pawl_files_apply(daemon->store, daemon->options, users, &failed))
+  if (!pawl_files_apply(daemon->store, daemon->options, FALSE, users, &failed))
     pawl_log(PAWL_LOG_ERROR, "reload.failed", failed->message, NULL);
   pawl_engine_wake(daemon->engine);
   pawl_worker_wake(daemon->worker);
@@ -148,8 +152,10 @@ static void live(Daemon *daemon) {
   for (;;) {
     int signal_number = next_signal(daemon, -1, watchdog_ms > 0 ? watchdog_ms : -1);
     if (watchdog_ms > 0) pawl_notify("WATCHDOG=1");
-    if (signal_number == SIGHUP) reload(daemon);
-    else if (signal_number != 0) return;
+    if (signal_number == SIGHUP)
+      reload(daemon);
+    else if (signal_number != 0)
+      return;
   }
 }
 
@@ -158,7 +164,8 @@ static void live(Daemon *daemon) {
 static void say_draining(Daemon *daemon, gint64 left_ms) {
   g_autofree char *running = g_strdup_printf("%u", pawl_worker_active(daemon->worker));
   g_autofree char *left = left_ms < 0 ? NULL : pawl_duration_text(left_ms / 1000 * 1000);
-  pawl_log(PAWL_LOG_NOTICE, "drain", "stopping: waiting for what runs; a second signal ends it at once", "running", running, "at_most", left, NULL);
+  pawl_log(PAWL_LOG_NOTICE, "drain", "stopping: waiting for what runs; a second signal ends it at once", "running", running, "at_most",
+    left, NULL);
 }
 
 /* TRUE: idle. FALSE: the time is over, or a second signal came (then *ret_forced). */
@@ -185,7 +192,8 @@ static gboolean drain(Daemon *daemon, gint64 drain_ms, gboolean *ret_forced) {
 
 /* Ends what is left: TERM, and KILL after each task's kill_after. A further signal: KILL. */
 static void end_rest(Daemon *daemon, gboolean forced) {
-  pawl_log(PAWL_LOG_WARNING, "drain.end", forced ? "a second signal: what runs is killed" : "the drain time is over: what runs is ended", NULL);
+  pawl_log(
+    PAWL_LOG_WARNING, "drain.end", forced ? "a second signal: what runs is killed" : "the drain time is over: what runs is ended", NULL);
   pawl_worker_stop_all(daemon->worker, forced);
   while (pawl_worker_active(daemon->worker) > 0) {
     int signal_number = next_signal(daemon, pawl_worker_idle_fd(daemon->worker), 1000);

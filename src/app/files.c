@@ -36,10 +36,10 @@ static void log_changes(const char *file, const GPtrArray *changes) {
   pawl_log(PAWL_LOG_INFO, "file.applied", text, NULL);
 }
 
-static gboolean apply(PawlStore *store, const char *file, PawlBundle *bundle, GError **error) {
+static gboolean apply(PawlStore *store, const char *file, PawlBundle *bundle, gboolean starting, GError **error) {
   g_autofree char *mark = g_canonicalize_filename(file, NULL);
   g_autoptr(GPtrArray) changes = g_ptr_array_new_with_free_func((GDestroyNotify)pawl_change_free);
-  PawlApplyOptions how = {.owner_mark = mark, .prune = TRUE};
+  PawlApplyOptions how = {.owner_mark = mark, .prune = TRUE, .starting = starting};
   if (!pawl_store_apply(store, bundle, &how, changes, error)) {
     g_prefix_error(error, "%s: ", file);
     return FALSE;
@@ -59,14 +59,14 @@ static void has_errors(const char *file, GError **error) {
   g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG, "%s has errors; nothing of it was changed", file);
 }
 
-static gboolean apply_yaml(PawlStore *store, const char *file, GError **error) {
+static gboolean apply_yaml(PawlStore *store, const char *file, gboolean starting, GError **error) {
   g_autofree char *text = NULL;
   gsize bytes = 0;
   g_autoptr(GPtrArray) issues = g_ptr_array_new_with_free_func((GDestroyNotify)pawl_issue_free);
   if (!read_file(file, &text, &bytes, error)) return FALSE;
   g_autoptr(PawlBundle) bundle = pawl_bundle_from_yaml(text, bytes, file, issues);
   log_issues(file, issues);
-  if (bundle != NULL) return apply(store, file, bundle, error);
+  if (bundle != NULL) return apply(store, file, bundle, starting, error);
   has_errors(file, error);
   return FALSE;
 }
@@ -79,7 +79,7 @@ static void collect_users(const PawlBundle *bundle, GPtrArray *users) {
   }
 }
 
-static gboolean apply_crontab(PawlStore *store, const char *file, const char *zone, GPtrArray *users, GError **error) {
+static gboolean apply_crontab(PawlStore *store, const char *file, const char *zone, gboolean starting, GPtrArray *users, GError **error) {
   g_autofree char *text = NULL;
   gsize bytes = 0;
   g_autoptr(GPtrArray) issues = g_ptr_array_new_with_free_func((GDestroyNotify)pawl_issue_free);
@@ -98,14 +98,14 @@ static gboolean apply_crontab(PawlStore *store, const char *file, const char *zo
     return FALSE;
   }
   collect_users(bundle, users);
-  return apply(store, file, bundle, error);
+  return apply(store, file, bundle, starting, error);
 }
 
-gboolean pawl_files_apply(PawlStore *store, const PawlUpOptions *options, GPtrArray *users, GError **error) {
+gboolean pawl_files_apply(PawlStore *store, const PawlUpOptions *options, gboolean starting, GPtrArray *users, GError **error) {
   g_auto(GStrv) environment = g_get_environ();
   g_autofree char *host_zone = options->zone != NULL ? g_strdup(options->zone) : pawl_host_zone(environment);
-  if (options->file != NULL && !apply_yaml(store, options->file, error)) return FALSE;
+  if (options->file != NULL && !apply_yaml(store, options->file, starting, error)) return FALSE;
   for (char **file = options->crontabs; file != NULL && *file != NULL; file++)
-    if (!apply_crontab(store, *file, host_zone, users, error)) return FALSE;
+    if (!apply_crontab(store, *file, host_zone, starting, users, error)) return FALSE;
   return TRUE;
 }

@@ -22,8 +22,10 @@ static char boot_id[40];
 
 static void read_boot_id(void) {
   g_autofree char *text = NULL;
-  if (g_file_get_contents("/proc/sys/kernel/random/boot_id", &text, NULL, NULL)) g_strlcpy(boot_id, g_strstrip(text), sizeof boot_id);
-  else g_strlcpy(boot_id, "unknown", sizeof boot_id);
+  if (g_file_get_contents("/proc/sys/kernel/random/boot_id", &text, NULL, NULL))
+    g_strlcpy(boot_id, g_strstrip(text), sizeof boot_id);
+  else
+    g_strlcpy(boot_id, "unknown", sizeof boot_id);
 }
 
 const char *pawl_boot_id(void) {
@@ -110,8 +112,16 @@ gboolean pawl_instant_parse(const char *text, gint64 *ret_at_ms, GError **error)
   return TRUE;
 }
 
-static const struct { const char *name; gint64 ms; } units[] = {
-  {"w", 7 * PAWL_DAY_MS}, {"d", PAWL_DAY_MS}, {"h", PAWL_HOUR_MS}, {"m", PAWL_MINUTE_MS}, {"s", PAWL_SECOND_MS}, {"ms", 1},
+static const struct {
+  const char *name;
+  gint64 ms;
+} units[] = {
+  {"w", 7 * PAWL_DAY_MS},
+  {"d", PAWL_DAY_MS},
+  {"h", PAWL_HOUR_MS},
+  {"m", PAWL_MINUTE_MS},
+  {"s", PAWL_SECOND_MS},
+  {"ms", 1},
 };
 
 static gboolean bad_duration(const char *text, GError **error) {

@@ -10,10 +10,10 @@
 #define PAWL_DAY_MS (24 * PAWL_HOUR_MS)
 #define PAWL_AT_MAX_MS G_GINT64_CONSTANT(29379542399999) /* 2900-12-31T23:59:59.999Z */
 
-gint64 pawl_clock_wall_ms(void);     /* CLOCK_REALTIME. In tests PAWL_FAULTS builds add the offset of fault.h */
-gint64 pawl_clock_mono_ms(void);     /* CLOCK_MONOTONIC: elapsed time */
-gint64 pawl_clock_boot_ms(void);     /* CLOCK_BOOTTIME: elapsed time, suspend included */
-const char *pawl_boot_id(void);      /* the kernel's id of this boot, 36 characters; never freed */
+gint64 pawl_clock_wall_ms(void); /* CLOCK_REALTIME. In tests PAWL_FAULTS builds add the offset of fault.h */
+gint64 pawl_clock_mono_ms(void); /* CLOCK_MONOTONIC: elapsed time */
+gint64 pawl_clock_boot_ms(void); /* CLOCK_BOOTTIME: elapsed time, suspend included */
+const char *pawl_boot_id(void);  /* the kernel's id of this boot, 36 characters; never freed */
 
 #define PAWL_INSTANT_TEXT 32
 /* RFC 3339 UTC with milliseconds, "2026-03-29T01:00:00.000Z". Returns `text`. */

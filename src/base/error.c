@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
 
-G_DEFINE_QUARK(pawl-error-quark, pawl_error)
+G_DEFINE_QUARK(pawl - error - quark, pawl_error)
 
 static const PawlErrorInfo error_table[] = {
   {PAWL_ERROR_INVALID, "invalid", FALSE, 400, PAWL_EXIT_USAGE},

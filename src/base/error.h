@@ -39,5 +39,14 @@ const PawlErrorInfo *pawl_error_info(int code);
 const PawlErrorInfo *pawl_error_info_of(const GError *error);
 
 /* Exit codes that no error class stands for. */
-enum { PAWL_EXIT_OK = 0, PAWL_EXIT_FAILED = 1, PAWL_EXIT_USAGE = 2, PAWL_EXIT_UNAVAILABLE = 69, PAWL_EXIT_TRY_AGAIN = 75,
-       PAWL_EXIT_DENIED = 77, PAWL_EXIT_CONFIG = 78, PAWL_EXIT_TIMED_OUT = 124, PAWL_EXIT_SIGNAL_BASE = 128 };
+enum {
+  PAWL_EXIT_OK = 0,
+  PAWL_EXIT_FAILED = 1,
+  PAWL_EXIT_USAGE = 2,
+  PAWL_EXIT_UNAVAILABLE = 69,
+  PAWL_EXIT_TRY_AGAIN = 75,
+  PAWL_EXIT_DENIED = 77,
+  PAWL_EXIT_CONFIG = 78,
+  PAWL_EXIT_TIMED_OUT = 124,
+  PAWL_EXIT_SIGNAL_BASE = 128
+};

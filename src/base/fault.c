@@ -16,10 +16,14 @@ gboolean pawl_fault_hit(const char *point) {
   int at = plan[len] == ':' ? atoi(plan + len + 1) : 1;
   if (atomic_fetch_add(&passages, 1) + 1 != at) return FALSE;
   const char *what = plan[len] == ':' ? strchr(plan + len + 1, ':') : NULL;
-  if (what == NULL || strcmp(what, ":kill") == 0) kill(getpid(), SIGKILL);
-  else if (strcmp(what, ":stop") == 0) kill(getpid(), SIGSTOP);
-  else if (g_str_has_prefix(what, ":sleep=")) g_usleep((gulong)atol(what + 7) * 1000);
-  else return TRUE;
+  if (what == NULL || strcmp(what, ":kill") == 0)
+    kill(getpid(), SIGKILL);
+  else if (strcmp(what, ":stop") == 0)
+    kill(getpid(), SIGSTOP);
+  else if (g_str_has_prefix(what, ":sleep="))
+    g_usleep((gulong)atol(what + 7) * 1000);
+  else
+    return TRUE;
   return FALSE;
 }
 

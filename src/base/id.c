@@ -93,9 +93,7 @@ char *pawl_id_text(const PawlId *id, char text[PAWL_ID_TEXT]) {
   return text;
 }
 
-const char *pawl_id_short(const PawlId *id, char text[PAWL_ID_TEXT]) {
-  return pawl_id_text(id, text) + PAWL_ID_TEXT - 1 - PAWL_ID_SHORT;
-}
+const char *pawl_id_short(const PawlId *id, char text[PAWL_ID_TEXT]) { return pawl_id_text(id, text) + PAWL_ID_TEXT - 1 - PAWL_ID_SHORT; }
 
 gboolean pawl_id_parse(const char *text, PawlId *ret_id) {
   if (!g_uuid_string_is_valid(text)) return FALSE;

@@ -9,7 +9,9 @@
 #define PAWL_ID_TEXT 37 /* "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx" and the NUL */
 #define PAWL_ID_SHORT 8 /* the last characters, by which people name a run */
 
-typedef struct { guint8 b[PAWL_ID_BYTES]; } PawlId;
+typedef struct {
+  guint8 b[PAWL_ID_BYTES];
+} PawlId;
 
 extern const PawlId PAWL_ID_NONE; /* all zero */
 
@@ -23,7 +25,7 @@ PawlId pawl_id_derive(const PawlId *parent, gint64 at_ms);
 gboolean pawl_id_equal(const PawlId *a, const PawlId *b);
 int pawl_id_compare(const PawlId *a, const PawlId *b);
 gboolean pawl_id_is_none(const PawlId *id);
-guint pawl_id_hash(gconstpointer id);         /* GHashTable keys that point to a PawlId */
+guint pawl_id_hash(gconstpointer id); /* GHashTable keys that point to a PawlId */
 gboolean pawl_id_equal_p(gconstpointer a, gconstpointer b);
 /* Writes the 36 characters and a NUL into `text`, and returns it. */
 char *pawl_id_text(const PawlId *id, char text[PAWL_ID_TEXT]);

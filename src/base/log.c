@@ -16,9 +16,15 @@ static struct {
   gboolean journal, colour;
 } setup = {.max_level = PAWL_LOG_INFO};
 
-static const struct { PawlLogLevel level; const char *name, *colour; } levels[] = {
-  {PAWL_LOG_ERROR, "error", "\033[31m"}, {PAWL_LOG_WARNING, "warning", "\033[33m"}, {PAWL_LOG_NOTICE, "notice", "\033[1m"},
-  {PAWL_LOG_INFO, "info", ""}, {PAWL_LOG_DEBUG, "debug", "\033[2m"},
+static const struct {
+  PawlLogLevel level;
+  const char *name, *colour;
+} levels[] = {
+  {PAWL_LOG_ERROR, "error", "\033[31m"},
+  {PAWL_LOG_WARNING, "warning", "\033[33m"},
+  {PAWL_LOG_NOTICE, "notice", "\033[1m"},
+  {PAWL_LOG_INFO, "info", ""},
+  {PAWL_LOG_DEBUG, "debug", "\033[2m"},
 };
 
 static gsize level_row(PawlLogLevel level) {
@@ -99,8 +105,10 @@ void pawl_log(PawlLogLevel level, const char *event, const char *message, ...) {
   if (setup.journal) g_string_append_printf(line, "<%d>", (int)level);
   va_list args;
   va_start(args, message);
-  if (setup.format == PAWL_LOG_JSON) append_json(line, row, event, message, args);
-  else append_text(line, row, message, args);
+  if (setup.format == PAWL_LOG_JSON)
+    append_json(line, row, event, message, args);
+  else
+    append_text(line, row, message, args);
   va_end(args);
   g_string_append_c(line, '\n');
   gssize ignored = write(STDERR_FILENO, line->str, line->len);

@@ -30,7 +30,8 @@ struct PawlEngine {
   atomic_bool stopping;
   guint budget;
   gint64 net_mono_ms, retry_ms;
-  gboolean rebooted; /* @reboot triggers have been looked at: once per process, so that one that is published later waits for the next boot */
+  gboolean
+    rebooted; /* @reboot triggers have been looked at: once per process, so that one that is published later waits for the next boot */
   PawlId session;
   PawlEngineOptions options;
 };
@@ -72,7 +73,8 @@ static void arm_timer(PawlEngine *engine, gint64 at_ms) {
     gint64 real_ms = MAX(at_ms - pawl_fault_clock_offset_ms(), 1);
     when.it_value.tv_sec = real_ms / 1000;
     when.it_value.tv_nsec = real_ms % 1000 * 1000000;
-  } else when.it_value.tv_sec = G_MAXINT32;
+  } else
+    when.it_value.tv_sec = G_MAXINT32;
   timerfd_settime(engine->timer_fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &when, NULL);
 }
 
@@ -85,8 +87,8 @@ static void drain_counter(int fd) {
 static void sleep_until(PawlEngine *engine, gint64 at_ms, gint64 most_ms, gboolean *ret_rang) {
   if (getenv("PAWL_FAULT_CLOCK") != NULL) most_ms = MIN(most_ms, FAKE_CLOCK_LOOK_MS);
   arm_timer(engine, at_ms);
-  struct pollfd fds[] = {
-    {.fd = engine->wake_fd, .events = POLLIN}, {.fd = engine->timer_fd, .events = POLLIN}, {.fd = pawl_bell_fd(engine->bell), .events = POLLIN}};
+  struct pollfd fds[] = {{.fd = engine->wake_fd, .events = POLLIN}, {.fd = engine->timer_fd, .events = POLLIN},
+    {.fd = pawl_bell_fd(engine->bell), .events = POLLIN}};
   poll(fds, G_N_ELEMENTS(fds), (int)CLAMP(most_ms, 0, NET_MS * 2));
   drain_counter(engine->wake_fd);
   drain_counter(engine->timer_fd);
@@ -150,7 +152,8 @@ static void *run(void *data) {
       engine->retry_ms = 0;
       if (pawl_clock_mono_ms() >= engine->net_mono_ms) net(engine);
       most_ms = engine->net_mono_ms - pawl_clock_mono_ms();
-    } else most_ms = back_off(engine, failed);
+    } else
+      most_ms = back_off(engine, failed);
     if (atomic_load(&engine->stopping)) break;
     sleep_until(engine, next_ms, most_ms, &rang);
     if (rang) engine->options.work_waits(engine->options.data);

@@ -7,9 +7,9 @@
 
 /* ---- scheduler.c ---- */
 typedef struct {
-  guint admitted;      /* runs that came into being */
-  gint64 next_due_ms;  /* the earliest instant to come, 0: none */
-  gboolean more;       /* the budget was used up: another round at once */
+  guint admitted;     /* runs that came into being */
+  gint64 next_due_ms; /* the earliest instant to come, 0: none */
+  gboolean more;      /* the budget was used up: another round at once */
 } PawlRound;
 /* One round. `budget`: 16 at first, doubled up to 256 while rounds come back full. */
 gboolean pawl_scheduler_round(PawlStore *store, guint *budget, PawlRound *ret_round, GError **error);

@@ -9,13 +9,16 @@ static void settle(PawlStore *store, const PawlOrphan *orphan, const char *reaso
   char text[PAWL_ID_TEXT];
   const char *run = pawl_id_short(&orphan->run, text);
   if (!options->end_attempt(orphan, options->data)) {
-    pawl_log(PAWL_LOG_ERROR, "recovery.still_alive", "processes of a lost attempt do not end; it is looked at again in a minute", "run", run, NULL);
+    pawl_log(PAWL_LOG_ERROR, "recovery.still_alive", "processes of a lost attempt do not end; it is looked at again in a minute", "run",
+      run, NULL);
     return;
   }
   if (pawl_store_orphan_settle(store, orphan, reason, &failed))
     pawl_log(PAWL_LOG_WARNING, orphan->started ? "attempt.lost" : "attempt.given_back",
-      orphan->started ? "an attempt was lost: its worker is gone" : "an attempt that never started waits again", "run", run, "reason", reason, NULL);
-  else pawl_log(PAWL_LOG_ERROR, "recovery.failed", "a lost attempt could not be settled", "run", run, "reason", failed->message, NULL);
+      orphan->started ? "an attempt was lost: its worker is gone" : "an attempt that never started waits again", "run", run, "reason",
+      reason, NULL);
+  else
+    pawl_log(PAWL_LOG_ERROR, "recovery.failed", "a lost attempt could not be settled", "run", run, "reason", failed->message, NULL);
 }
 
 void pawl_recover_leases(PawlStore *store, const PawlId *mine, const PawlEngineOptions *options) {

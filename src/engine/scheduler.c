@@ -24,7 +24,9 @@ static void quarantine(PawlStore *store, PawlAdmission *admission, const char *r
   admission->failure = g_strdup(reason);
   if (pawl_store_quarantine(store, &admission->row, reason, &failed))
     pawl_log(PAWL_LOG_ERROR, "trigger.quarantined", "a trigger was put aside; the others go on", "trigger", id, "reason", reason, NULL);
-  else pawl_log(PAWL_LOG_ERROR, "trigger.quarantine_failed", "a trigger could not be put aside", "trigger", id, "reason", failed->message, NULL);
+  else
+    pawl_log(
+      PAWL_LOG_ERROR, "trigger.quarantine_failed", "a trigger could not be put aside", "trigger", id, "reason", failed->message, NULL);
 }
 
 /* FALSE: the trigger's specs cannot be read; `error` says why. */
@@ -32,10 +34,8 @@ static gboolean decide(PawlStore *store, PawlAdmission *admission, GError **erro
   const PawlDueRow *row = &admission->row;
   const PawlTriggerSpec *spec = pawl_store_trigger_spec(store, &row->trigger, row->trigger_revision, error);
   if (spec == NULL) return FALSE;
-  PawlDecideInput input = {.cursor_ms = row->cursor_ms,
-    .now_ms = row->acquired_at_ms,
-    .first_claimed_at_ms = row->first_claimed_ms,
-    .made_up = row->made_up};
+  PawlDecideInput input = {
+    .cursor_ms = row->cursor_ms, .now_ms = row->acquired_at_ms, .first_claimed_at_ms = row->first_claimed_ms, .made_up = row->made_up};
   pawl_decide(&spec->timing, &row->trigger, &spec->misfire, &input, &admission->decision);
   return TRUE;
 }
@@ -73,11 +73,13 @@ static gboolean decide_all(PawlStore *store, GArray *admissions, GPtrArray *batc
   for (guint i = 0; i < admissions->len; i++) {
     g_autoptr(GError) failed = NULL;
     PawlAdmission *admission = &g_array_index(admissions, PawlAdmission, i);
-    if (decide(store, admission, &failed)) g_ptr_array_add(batch, admission);
+    if (decide(store, admission, &failed))
+      g_ptr_array_add(batch, admission);
     else if (store_failed(failed)) {
       g_propagate_error(error, g_steal_pointer(&failed));
       return FALSE;
-    } else quarantine(store, admission, failed->message);
+    } else
+      quarantine(store, admission, failed->message);
   }
   return TRUE;
 }
@@ -99,7 +101,8 @@ gboolean pawl_scheduler_round(PawlStore *store, guint *budget, PawlRound *ret_ro
       const PawlAdmission *admission = &g_array_index(admissions, PawlAdmission, i);
       round.admitted += admission->admitted;
       /* a cursor that is due again (a long absence in rounds), or one that was raced, is looked at once more */
-      if (admission->outcome == PAWL_ADMIT_RACED || (admission->decision.has_next && admission->decision.next_ms <= now_ms)) round.more = TRUE;
+      if (admission->outcome == PAWL_ADMIT_RACED || (admission->decision.has_next && admission->decision.next_ms <= now_ms))
+        round.more = TRUE;
       if (admission->decision.has_next && admission->decision.next_ms > now_ms &&
           (round.next_due_ms == 0 || admission->decision.next_ms < round.next_due_ms))
         round.next_due_ms = admission->decision.next_ms;

@@ -61,9 +61,10 @@ static gboolean replace_others(Settlement *s, GError **error) {
   for (guint i = 0; i < others->len; i++) {
     const OtherRun *other = &g_array_index(others, OtherRun, i);
     gboolean found;
-    gboolean ok = other->leased ? pawl_db_exec(s->store->db, PAWL_SQL_CANCEL_INSERT, NULL, error,
-                                    PAWL_ROW(pawl_id(&other->run), PAWL_NULL, pawl_text("replaced by a newer run")))
-                                : pawl_store_end_waiting(s->store, &other->run, PAWL_EVENT_CANCEL, "replaced by a newer run", &found, error);
+    gboolean ok = other->leased
+                    ? pawl_db_exec(s->store->db, PAWL_SQL_CANCEL_INSERT, NULL, error,
+                        PAWL_ROW(pawl_id(&other->run), PAWL_NULL, pawl_text("replaced by a newer run")))
+                    : pawl_store_end_waiting(s->store, &other->run, PAWL_EVENT_CANCEL, "replaced by a newer run", &found, error);
     if (!ok) return FALSE;
   }
   return TRUE;
@@ -71,8 +72,8 @@ static gboolean replace_others(Settlement *s, GError **error) {
 
 /* The missed occurrences that fire_all makes up wait for each other instead of being skipped: it was asked for that they all run. */
 static gboolean is_made_up(const Settlement *s) {
-  return s->trigger->misfire.misfire == PAWL_MISFIRE_FIRE_ALL && (s->admission->decision.made_up > 0 || s->admission->row.made_up > 0 ||
-    s->admission->decision.n_admit > 1);
+  return s->trigger->misfire.misfire == PAWL_MISFIRE_FIRE_ALL &&
+         (s->admission->decision.made_up > 0 || s->admission->row.made_up > 0 || s->admission->decision.n_admit > 1);
 }
 
 static gboolean overlap_verdict(Settlement *s, PawlOverlapVerdict *ret, GError **error) {
@@ -95,8 +96,8 @@ static gboolean to_ledger(Settlement *s, const char *outcome, gint64 at_ms, cons
 static gboolean already_there(Settlement *s, const PawlId *id, gint64 nominal_ms, GError **error) {
   GError *failed = NULL;
   gboolean same = FALSE;
-  PawlRows *rows = pawl_db_query(s->store->db, PAWL_SQL_RUN_SAME_OCCURRENCE, error,
-    PAWL_ROW(pawl_id(id), pawl_id(&s->admission->row.trigger), PAWL_INT(nominal_ms)));
+  PawlRows *rows = pawl_db_query(
+    s->store->db, PAWL_SQL_RUN_SAME_OCCURRENCE, error, PAWL_ROW(pawl_id(id), pawl_id(&s->admission->row.trigger), PAWL_INT(nominal_ms)));
   if (rows == NULL) return FALSE;
   if (pawl_rows_next(rows, &failed)) same = pawl_rows_int(rows, 0) != 0;
   pawl_rows_close(rows);
@@ -155,8 +156,8 @@ static gboolean settle_occurrence(Settlement *s, gint64 nominal_ms, GError **err
 static gboolean still_as_claimed(Settlement *s, GError **error) {
   const PawlDueRow *row = &s->admission->row;
   GError *failed = NULL;
-  g_autoptr(PawlRows) rows = pawl_db_query(s->store->db, PAWL_SQL_ADMIT_CHECK, error,
-    PAWL_ROW(pawl_id(&row->trigger), PAWL_INT(row->state_version), PAWL_INT(row->cursor_ms)));
+  g_autoptr(PawlRows) rows = pawl_db_query(
+    s->store->db, PAWL_SQL_ADMIT_CHECK, error, PAWL_ROW(pawl_id(&row->trigger), PAWL_INT(row->state_version), PAWL_INT(row->cursor_ms)));
   if (rows == NULL) return FALSE;
   if (pawl_rows_next(rows, &failed)) {
     s->now_ms = pawl_rows_int(rows, 0);
@@ -190,8 +191,8 @@ static gboolean settle_row(Settlement *s, GError **error) {
     const PawlSettledRange *range = &decision->ranges[r];
     for (; i < decision->n_admit && decision->admit_ms[i] < range->from_ms; i++)
       if (!settle_occurrence(s, decision->admit_ms[i], error)) return FALSE;
-    if (!pawl_store_ledger_add(s->store, &s->admission->row.trigger, s->last_admitted_ms, settled_names[range->outcome], range->from_ms, range->to_ms,
-          range->count, TRUE, NULL, error))
+    if (!pawl_store_ledger_add(s->store, &s->admission->row.trigger, s->last_admitted_ms, settled_names[range->outcome], range->from_ms,
+          range->to_ms, range->count, TRUE, NULL, error))
       return FALSE;
     settled_ms = MAX(settled_ms, range->to_ms);
   }

@@ -30,26 +30,33 @@ void pawl_grant_free(PawlGrant *grant);
 
 typedef struct {
   guint handed_out, parked, too_late, cancelled;
-  gboolean more;            /* a bound of the pass was reached: ask again at once */
-  gint64 next_wake_at_ms;   /* the earliest instant at which something parked becomes runnable, 0: none */
+  gboolean more;          /* a bound of the pass was reached: ask again at once */
+  gint64 next_wake_at_ms; /* the earliest instant at which something parked becomes runnable, 0: none */
 } PawlPassResult;
 /* One pass over the pools: moves what is due from parked to ready, applies cancel intents and start_within, hands out at most `room` attempts to the session in order of
  * (order key, run id) within each pool, never over a pool's slots, a task's max_active or overlap rule. Blocked rows are parked with the reason and hide nothing. Grants
  * (PawlGrant *) are appended to `grants`. */
-gboolean pawl_store_pull(PawlStore *store, const PawlId *session, guint room, gint64 lease_ms, GPtrArray *grants, PawlPassResult *ret_result, GError **error);
+gboolean pawl_store_pull(
+  PawlStore *store, const PawlId *session, guint room, gint64 lease_ms, GPtrArray *grants, PawlPassResult *ret_result, GError **error);
 
 typedef struct {
   PawlId run, token;
   gint attempt;
   gint64 lease_version;
-  char boot_id[40];   /* the runner's identity; empty: none (noop) */
+  char boot_id[40]; /* the runner's identity; empty: none (noop) */
   gint64 pid, start_ticks;
-  gboolean accepted;  /* set: FALSE = the fence fell, do not start */
+  gboolean accepted; /* set: FALSE = the fence fell, do not start */
 } PawlStart;
 /* Records that the work is about to be executed, for a batch. */
 gboolean pawl_store_start(PawlStore *store, PawlStart *starts, guint n, GError **error);
 
-typedef struct { PawlId run, token; gint attempt; gint64 lease_version; gboolean renewed; gboolean cancel_asked; } PawlRenewal;
+typedef struct {
+  PawlId run, token;
+  gint attempt;
+  gint64 lease_version;
+  gboolean renewed;
+  gboolean cancel_asked;
+} PawlRenewal;
 /* Renews the leases of a batch for `lease_ms` from the database's now; a row that was not renewed has lost its fence. Reads cancel intents by the way. */
 gboolean pawl_store_renew(PawlStore *store, const PawlId *session, gint64 lease_ms, PawlRenewal *renewals, guint n, GError **error);
 
@@ -69,13 +76,33 @@ typedef struct {
  * count and releases as many parked rows as there is room. */
 gboolean pawl_store_finish(PawlStore *store, PawlFinish *finishes, guint n, GError **error);
 
-typedef struct { PawlId run; gint attempt; gint64 lease_version, seq, at_ms; gint stream; const void *bytes; gsize n_bytes; } PawlOutputRow;
+typedef struct {
+  PawlId run;
+  gint attempt;
+  gint64 lease_version, seq, at_ms;
+  gint stream;
+  const void *bytes;
+  gsize n_bytes;
+} PawlOutputRow;
 /* Appends output under the fence of (run, attempt, lease version); rows of an attempt whose fence fell are dropped. Deletes the tail chunks that fell out of the cap first. */
-typedef struct { PawlId run; gint attempt; gint64 lease_version; gint64 from_seq, before_seq; } PawlOutputDrop;
-gboolean pawl_store_output_append(PawlStore *store, const PawlOutputRow *rows, guint n, const PawlOutputDrop *drops, guint n_drops, GError **error);
+typedef struct {
+  PawlId run;
+  gint attempt;
+  gint64 lease_version;
+  gint64 from_seq, before_seq;
+} PawlOutputDrop;
+gboolean pawl_store_output_append(
+  PawlStore *store, const PawlOutputRow *rows, guint n, const PawlOutputDrop *drops, guint n_drops, GError **error);
 
 /* ---- recovery ---- */
-typedef struct { PawlId run, session; gint attempt; gint64 lease_version; gboolean started; char boot_id[40]; gint64 pid, start_ticks; } PawlOrphan;
+typedef struct {
+  PawlId run, session;
+  gint attempt;
+  gint64 lease_version;
+  gboolean started;
+  char boot_id[40];
+  gint64 pid, start_ticks;
+} PawlOrphan;
 /* Leases of sessions other than `mine` (pass NULL for any), and, of any session, those that ran out by the database's clock: at most 128, after `after` (zero: from the start). */
 gboolean pawl_store_orphans(PawlStore *store, const PawlId *mine, const PawlId *after, GArray *orphans /* PawlOrphan */, GError **error);
 /* Settles one whose processes are proved dead: never started -> waiting again without using up an attempt; started -> lost, then the retry rule. */

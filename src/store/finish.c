@@ -48,8 +48,10 @@ static gboolean read_detail(PawlStore *store, Lease *lease, GError **error) {
   g_autoptr(PawlRows) rows = pawl_db_query(store->db, PAWL_SQL_LEASE_DETAIL, error, PAWL_ROW(pawl_id(&lease->run)));
   if (rows == NULL) return FALSE;
   if (!pawl_rows_next(rows, &failed)) {
-    if (failed != NULL) g_propagate_error(error, failed);
-    else g_set_error(error, PAWL_ERROR, PAWL_ERROR_INTERNAL, "a leased attempt has no run");
+    if (failed != NULL)
+      g_propagate_error(error, failed);
+    else
+      g_set_error(error, PAWL_ERROR, PAWL_ERROR_INTERNAL, "a leased attempt has no run");
     return FALSE;
   }
   lease->task_revision = pawl_rows_int(rows, 0);
@@ -77,7 +79,8 @@ static gboolean record_late(PawlStore *store, PawlFinish *finish, GError **error
   }
   if (finish->accepted) return TRUE;
   g_autofree char *data = g_strdup_printf("{\"lease_version\":%" G_GINT64_FORMAT "}", finish->lease_version);
-  return pawl_db_exec(store->db, PAWL_SQL_FINISH_LATE, NULL, error, PAWL_ROW(pawl_id(&finish->run), PAWL_INT(finish->attempt), pawl_text(data)));
+  return pawl_db_exec(
+    store->db, PAWL_SQL_FINISH_LATE, NULL, error, PAWL_ROW(pawl_id(&finish->run), PAWL_INT(finish->attempt), pawl_text(data)));
 }
 
 /* ---- the end ---- */
@@ -108,8 +111,8 @@ static gboolean park_retry(PawlStore *store, const Lease *lease, PawlMachineEven
   g_autofree char *detail = g_strdup_printf("attempt %d follows after %s", lease->attempt + 1, wait);
   return pawl_store_now(store, &now_ms, error) &&
          pawl_db_exec(store->db, PAWL_SQL_PARKED_INSERT, NULL, error,
-           PAWL_ROW(pawl_id(&lease->run), PAWL_INT(lease->attempt + 1), pawl_id(&lease->task), pawl_id(&lease->pool), PAWL_INT(lease->slots),
-             PAWL_INT(lease->order_key), PAWL_INT(lease->trigger_born), PAWL_INT(lease->lease_version),
+           PAWL_ROW(pawl_id(&lease->run), PAWL_INT(lease->attempt + 1), pawl_id(&lease->task), pawl_id(&lease->pool),
+             PAWL_INT(lease->slots), PAWL_INT(lease->order_key), PAWL_INT(lease->trigger_born), PAWL_INT(lease->lease_version),
              PAWL_INT(lease->laters + (event == PAWL_EVENT_LATER)), PAWL_NULL, PAWL_INT(now_ms), pawl_text("retry"), pawl_text(detail),
              PAWL_INT(now_ms + wait_ms)));
 }
@@ -183,10 +186,12 @@ gboolean pawl_store_finish(PawlStore *store, PawlFinish *finishes, guint n, GErr
   return ok;
 }
 
-gboolean pawl_store_finish_lost(PawlStore *store, const PawlId *run, gint attempt, gint64 lease_version, const char *reason, GError **error) {
+gboolean pawl_store_finish_lost(
+  PawlStore *store, const PawlId *run, gint attempt, gint64 lease_version, const char *reason, GError **error) {
   GError *failed = NULL;
   Lease lease;
-  PawlFinish finish = {.run = *run, .attempt = attempt, .lease_version = lease_version, .event = PAWL_EVENT_LOSE, .reason = reason, .exit_code = -1};
+  PawlFinish finish = {
+    .run = *run, .attempt = attempt, .lease_version = lease_version, .event = PAWL_EVENT_LOSE, .reason = reason, .exit_code = -1};
   if (!pawl_db_begin(store->db, PAWL_TX_WRITE, error)) return FALSE;
   gboolean held = read_lease(store, run, &lease, &failed);
   gboolean ok = failed == NULL;
@@ -202,7 +207,8 @@ gboolean pawl_store_finish_lost(PawlStore *store, const PawlId *run, gint attemp
 
 /* ---- attempts that wait ---- */
 
-gboolean pawl_store_end_waiting(PawlStore *store, const PawlId *run, PawlMachineEvent event, const char *reason, gboolean *ret_found, GError **error) {
+gboolean pawl_store_end_waiting(
+  PawlStore *store, const PawlId *run, PawlMachineEvent event, const char *reason, gboolean *ret_found, GError **error) {
   GError *failed = NULL;
   PawlDb *db = store->db;
   PawlRows *rows = pawl_db_query(db, PAWL_SQL_FINISH_WAITING, error, PAWL_ROW(pawl_id(run)));
@@ -221,8 +227,8 @@ gboolean pawl_store_end_waiting(PawlStore *store, const PawlId *run, PawlMachine
   g_autofree char *attempt_event = g_strconcat("attempt.", pawl_attempt_state_name(row->to), NULL);
   g_autofree char *run_event = g_strconcat("run.", pawl_run_state_name(row->run), NULL);
   return pawl_db_exec(db, PAWL_SQL_FINISH_ATTEMPT, NULL, error,
-           PAWL_ROW(pawl_id(run), PAWL_INT(attempt), pawl_text(pawl_attempt_state_name(row->to)), PAWL_INT(1), pawl_text(reason), PAWL_NULL, PAWL_NULL,
-             PAWL_NULL, PAWL_INT(lease_version), PAWL_NULL, PAWL_INT(0), PAWL_INT(0), PAWL_NULL, PAWL_NULL)) &&
+           PAWL_ROW(pawl_id(run), PAWL_INT(attempt), pawl_text(pawl_attempt_state_name(row->to)), PAWL_INT(1), pawl_text(reason), PAWL_NULL,
+             PAWL_NULL, PAWL_NULL, PAWL_INT(lease_version), PAWL_NULL, PAWL_INT(0), PAWL_INT(0), PAWL_NULL, PAWL_NULL)) &&
          pawl_store_event(store, run, attempt_event, attempt, row->row, NULL, error) &&
          pawl_store_event(store, run, run_event, 0, row->row, NULL, error) &&
          pawl_db_exec(db, PAWL_SQL_READY_DELETE, NULL, error, PAWL_ROW(pawl_id(run), PAWL_INT(attempt))) &&
@@ -232,23 +238,31 @@ gboolean pawl_store_end_waiting(PawlStore *store, const PawlId *run, PawlMachine
 
 /* ---- room under a task's limits ---- */
 
-typedef struct { gint max_active, active, active_born; gboolean serial; } TaskLimits;
+typedef struct {
+  gint max_active, active, active_born;
+  gboolean serial;
+} TaskLimits;
 
 static gboolean read_limits(PawlStore *store, const PawlId *task, TaskLimits *limits, GError **error) {
   GError *failed = NULL;
   g_autoptr(PawlRows) rows = pawl_db_query(store->db, PAWL_SQL_FINISH_TASK_LIMITS, error, PAWL_ROW(pawl_id(task)));
   if (rows == NULL) return FALSE;
   if (!pawl_rows_next(rows, &failed)) {
-    if (failed != NULL) g_propagate_error(error, failed);
-    else g_set_error(error, PAWL_ERROR, PAWL_ERROR_INTERNAL, "a parked attempt has no task");
+    if (failed != NULL)
+      g_propagate_error(error, failed);
+    else
+      g_set_error(error, PAWL_ERROR, PAWL_ERROR_INTERNAL, "a parked attempt has no task");
     return FALSE;
   }
-  *limits = (TaskLimits){(gint)pawl_rows_int(rows, 0), (gint)pawl_rows_int(rows, 2), (gint)pawl_rows_int(rows, 3),
-    pawl_rows_int(rows, 1) != 0};
+  *limits =
+    (TaskLimits){(gint)pawl_rows_int(rows, 0), (gint)pawl_rows_int(rows, 2), (gint)pawl_rows_int(rows, 3), pawl_rows_int(rows, 1) != 0};
   return TRUE;
 }
 
-typedef struct { PawlId run; gboolean born; } Parked;
+typedef struct {
+  PawlId run;
+  gboolean born;
+} Parked;
 
 static GArray *read_releasable(PawlStore *store, const PawlId *task, GError **error) {
   GError *failed = NULL;

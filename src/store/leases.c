@@ -11,8 +11,8 @@ gboolean pawl_store_session_open(PawlStore *store, const PawlSession *session, g
   if (!pawl_db_exec(db, PAWL_SQL_SESSION_END_OLDER, NULL, error, PAWL_ROW(pawl_id(&session->id), pawl_text(session->name))) ||
       !pawl_db_exec(db, PAWL_SQL_SESSION_TRIM, NULL, error, PAWL_NO_PARAMS) ||
       !pawl_db_exec(db, PAWL_SQL_SESSION_INSERT, NULL, error,
-        PAWL_ROW(pawl_id(&session->id), pawl_text(session->name), PAWL_INT(session->capacity), pawl_text(session->boot_id), PAWL_INT(session->pid),
-          pawl_text(PAWL_VERSION))) ||
+        PAWL_ROW(pawl_id(&session->id), pawl_text(session->name), PAWL_INT(session->capacity), pawl_text(session->boot_id),
+          PAWL_INT(session->pid), pawl_text(PAWL_VERSION))) ||
       !pawl_store_int(store, PAWL_SQL_SESSION_GENERATION, &generation, error, PAWL_ROW(pawl_id(&session->id)))) {
     pawl_db_rollback(db);
     return FALSE;
@@ -32,7 +32,8 @@ static gboolean start_one(PawlStore *store, PawlStart *start, GError **error) {
   g_autofree char *digest = pawl_digest((const char *)start->token.b, PAWL_ID_BYTES);
   if (!pawl_db_exec(store->db, PAWL_SQL_LEASE_START, &changed, error,
         PAWL_ROW(pawl_id(&start->run), PAWL_INT(start->attempt), PAWL_INT(start->lease_version), pawl_text(digest),
-          pawl_text(process ? start->boot_id : NULL), process ? PAWL_INT(start->pid) : PAWL_NULL, process ? PAWL_INT(start->start_ticks) : PAWL_NULL)))
+          pawl_text(process ? start->boot_id : NULL), process ? PAWL_INT(start->pid) : PAWL_NULL,
+          process ? PAWL_INT(start->start_ticks) : PAWL_NULL)))
     return FALSE;
   start->accepted = changed == 1;
   const PawlTransition *row = pawl_machine_find(PAWL_ATTEMPT_LEASED, PAWL_EVENT_START, FALSE);

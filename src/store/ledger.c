@@ -9,8 +9,8 @@ typedef struct {
   gboolean joins;
 } NewestRange;
 
-static gboolean newest_range(PawlStore *store, const PawlId *trigger, gint64 last_admitted_ms, const char *outcome, gint64 from_ms, const char *reason,
-  NewestRange *ret, GError **error) {
+static gboolean newest_range(PawlStore *store, const PawlId *trigger, gint64 last_admitted_ms, const char *outcome, gint64 from_ms,
+  const char *reason, NewestRange *ret, GError **error) {
   GError *failed = NULL;
   g_autoptr(PawlRows) rows = pawl_db_query(store->db, PAWL_SQL_LEDGER_LAST, error, PAWL_ROW(pawl_id(trigger)));
   if (rows == NULL) return FALSE;
@@ -28,13 +28,15 @@ static gboolean newest_range(PawlStore *store, const PawlId *trigger, gint64 las
   return TRUE;
 }
 
-gboolean pawl_store_ledger_add(PawlStore *store, const PawlId *trigger, gint64 last_admitted_ms, const char *outcome, gint64 from_ms, gint64 to_ms, gint64 count,
-  gboolean exact, const char *reason, GError **error) {
+gboolean pawl_store_ledger_add(PawlStore *store, const PawlId *trigger, gint64 last_admitted_ms, const char *outcome, gint64 from_ms,
+  gint64 to_ms, gint64 count, gboolean exact, const char *reason, GError **error) {
   NewestRange newest;
   if (!newest_range(store, trigger, last_admitted_ms, outcome, from_ms, reason, &newest, error)) return FALSE;
   if (newest.joins)
     return pawl_db_exec(store->db, PAWL_SQL_LEDGER_EXTEND, NULL, error,
-      PAWL_ROW(pawl_id(trigger), PAWL_INT(newest.from_ms), PAWL_INT(newest.to_ms), pawl_text(outcome), PAWL_INT(to_ms), PAWL_INT(count), PAWL_INT(exact)));
+      PAWL_ROW(pawl_id(trigger), PAWL_INT(newest.from_ms), PAWL_INT(newest.to_ms), pawl_text(outcome), PAWL_INT(to_ms), PAWL_INT(count),
+        PAWL_INT(exact)));
   return pawl_db_exec(store->db, PAWL_SQL_LEDGER_INSERT, NULL, error,
-    PAWL_ROW(pawl_id(trigger), PAWL_INT(from_ms), PAWL_INT(to_ms), pawl_text(outcome), PAWL_INT(count), PAWL_INT(exact), pawl_text(reason)));
+    PAWL_ROW(
+      pawl_id(trigger), PAWL_INT(from_ms), PAWL_INT(to_ms), pawl_text(outcome), PAWL_INT(count), PAWL_INT(exact), pawl_text(reason)));
 }

@@ -6,11 +6,11 @@
 #include "store/dispatch.h"
 #include "store/store_private.h"
 
-#define PASS_ROWS 512        /* candidates read in a pool in one pass */
-#define PASS_MS 20           /* how long a pass may take */
+#define PASS_ROWS 512 /* candidates read in a pool in one pass */
+#define PASS_MS 20    /* how long a pass may take */
 #define PAGE_ROWS 64
-#define MOVE_ROWS 256        /* due, too late or unsatisfiable rows moved in one pass */
-#define WIDE_BOUND_MS 30000  /* so long a wide attempt is overtaken; then slots are reserved for it */
+#define MOVE_ROWS 256       /* due, too late or unsatisfiable rows moved in one pass */
+#define WIDE_BOUND_MS 30000 /* so long a wide attempt is overtaken; then slots are reserved for it */
 
 typedef struct {
   PawlId run, task;
@@ -19,10 +19,17 @@ typedef struct {
   gboolean trigger_born, serial, paused, cancelled, archived;
 } Candidate;
 
-typedef struct { PawlId id; gint slots, used; gboolean active; } Pool;
+typedef struct {
+  PawlId id;
+  gint slots, used;
+  gboolean active;
+} Pool;
 
 /* What a task's limits count, as it grows in this pass. */
-typedef struct { PawlId id; gint active, active_born; } TaskUse;
+typedef struct {
+  PawlId id;
+  gint active, active_born;
+} TaskUse;
 
 typedef struct {
   PawlStore *store;
@@ -104,8 +111,10 @@ static gboolean blocked_by_task(Pass *pass, const Candidate *c, const char **ret
   }
   if (c->max_active == 0 && !(c->serial && c->trigger_born)) return TRUE;
   if (!read_use(pass, &c->task, &use, error)) return FALSE;
-  if (c->max_active > 0 && use->active >= c->max_active) *ret_reason = "limit";
-  else if (c->serial && c->trigger_born && use->active_born > 0) *ret_reason = "overlap";
+  if (c->max_active > 0 && use->active >= c->max_active)
+    *ret_reason = "limit";
+  else if (c->serial && c->trigger_born && use->active_born > 0)
+    *ret_reason = "overlap";
   return TRUE;
 }
 
@@ -114,8 +123,10 @@ static gboolean read_grant(Pass *pass, PawlGrant *grant, GError **error) {
   g_autoptr(PawlRows) rows = pawl_db_query(pass->store->db, PAWL_SQL_PULL_DETAIL, error, PAWL_ROW(pawl_id(&grant->run)));
   if (rows == NULL) return FALSE;
   if (!pawl_rows_next(rows, &failed)) {
-    if (failed != NULL) g_propagate_error(error, failed);
-    else g_set_error(error, PAWL_ERROR, PAWL_ERROR_INTERNAL, "a ready attempt has no run");
+    if (failed != NULL)
+      g_propagate_error(error, failed);
+    else
+      g_set_error(error, PAWL_ERROR, PAWL_ERROR_INTERNAL, "a ready attempt has no run");
     return FALSE;
   }
   grant->trigger = pawl_rows_id(rows, 0);
@@ -135,8 +146,10 @@ static gboolean read_lease(Pass *pass, PawlGrant *grant, GError **error) {
   g_autoptr(PawlRows) rows = pawl_db_query(pass->store->db, PAWL_SQL_LEASE_ROW, error, PAWL_ROW(pawl_id(&grant->run)));
   if (rows == NULL) return FALSE;
   if (!pawl_rows_next(rows, &failed)) {
-    if (failed != NULL) g_propagate_error(error, failed);
-    else g_set_error(error, PAWL_ERROR, PAWL_ERROR_INTERNAL, "a lease is gone inside the transaction that granted it");
+    if (failed != NULL)
+      g_propagate_error(error, failed);
+    else
+      g_set_error(error, PAWL_ERROR, PAWL_ERROR_INTERNAL, "a lease is gone inside the transaction that granted it");
     return FALSE;
   }
   grant->lease_version = pawl_rows_int(rows, 6);
@@ -179,12 +192,16 @@ static gboolean consider(Pass *pass, Pool *pool, const Candidate *c, gboolean pa
   *ret = PARKED;
   if (c->cancelled || c->archived) {
     pass->result->cancelled++;
-    return pawl_store_end_waiting(pass->store, &c->run, PAWL_EVENT_CANCEL, c->archived ? "its task was deleted" : "cancelled", &found, error);
+    return pawl_store_end_waiting(
+      pass->store, &c->run, PAWL_EVENT_CANCEL, c->archived ? "its task was deleted" : "cancelled", &found, error);
   }
   if (!blocked_by_task(pass, c, &blocked, error)) return FALSE;
-  if (blocked != NULL && !park_limited) *ret = LEFT;
-  else if (blocked != NULL) return park(pass, c, blocked, error);
-  else if (pool->slots != -1 && c->slots > pool->slots) return park(pass, c, "unsatisfiable", error);
+  if (blocked != NULL && !park_limited)
+    *ret = LEFT;
+  else if (blocked != NULL)
+    return park(pass, c, blocked, error);
+  else if (pool->slots != -1 && c->slots > pool->slots)
+    return park(pass, c, "unsatisfiable", error);
   else if (pool->slots != -1 && pool->used + c->slots > pool->slots)
     *ret = c->slots > 1 && pass->now_ms - c->since_at_ms > WIDE_BOUND_MS ? RESERVED : LEFT;
   else {
@@ -227,7 +244,8 @@ static gboolean pool_is_open(const Pass *pass, const Pool *pool) {
 }
 
 /* Considers a page; `ret_reserved`: a wide attempt waits for the slots that come free, so nothing else of this pool starts. */
-static gboolean take_page(Pass *pass, Pool *pool, const GArray *page, gboolean park_limited, guint *took, guint *parked, gboolean *reserved, GError **error) {
+static gboolean take_page(
+  Pass *pass, Pool *pool, const GArray *page, gboolean park_limited, guint *took, guint *parked, gboolean *reserved, GError **error) {
   for (guint i = 0; i < page->len && !*reserved && pool_is_open(pass, pool); i++) {
     Verdict verdict;
     if (!consider(pass, pool, &g_array_index(page, Candidate, i), park_limited, &verdict, error)) return FALSE;
@@ -312,7 +330,8 @@ static gboolean run_pass(Pass *pass, GError **error) {
   return pass->room == 0 || take_pools(pass, error);
 }
 
-gboolean pawl_store_pull(PawlStore *store, const PawlId *session, guint room, gint64 lease_ms, GPtrArray *grants, PawlPassResult *ret_result, GError **error) {
+gboolean pawl_store_pull(
+  PawlStore *store, const PawlId *session, guint room, gint64 lease_ms, GPtrArray *grants, PawlPassResult *ret_result, GError **error) {
   PawlPassResult result = {0};
   g_autoptr(GHashTable) uses = g_hash_table_new_full(pawl_id_hash, pawl_id_equal_p, NULL, g_free);
   g_autoptr(GPtrArray) given = g_ptr_array_new_with_free_func((GDestroyNotify)pawl_grant_free);

@@ -54,7 +54,13 @@ gboolean pawl_store_orphan_settle(PawlStore *store, const PawlOrphan *orphan, co
 
 /* ---- drift ---- */
 
-typedef struct { PawlId run, task; char place[8]; char *why; gint attempt; gint64 priority, queued_at_ms; } Drifted;
+typedef struct {
+  PawlId run, task;
+  char place[8];
+  char *why;
+  gint attempt;
+  gint64 priority, queued_at_ms;
+} Drifted;
 
 static void drifted_clear(gpointer drifted) { g_free(((Drifted *)drifted)->why); }
 
@@ -96,8 +102,8 @@ static gboolean park_missing(PawlStore *store, const Drifted *d, GError **error)
   pool = pools->len > 0 ? g_array_index(pools, PawlId, 0) : PAWL_ID_NONE;
   return pawl_db_exec(store->db, PAWL_SQL_PARKED_INSERT, NULL, error,
     PAWL_ROW(pawl_id(&d->run), PAWL_INT(d->attempt), pawl_id(&d->task), pawl_id(&pool), PAWL_INT(1),
-      PAWL_INT(pawl_order_key(d->queued_at_ms, (gint)d->priority)), PAWL_INT(0), PAWL_INT(0), PAWL_INT(0), PAWL_NULL, PAWL_INT(d->queued_at_ms),
-      pawl_text("manual"), pawl_text(d->why), PAWL_NULL));
+      PAWL_INT(pawl_order_key(d->queued_at_ms, (gint)d->priority)), PAWL_INT(0), PAWL_INT(0), PAWL_INT(0), PAWL_NULL,
+      PAWL_INT(d->queued_at_ms), pawl_text("manual"), pawl_text(d->why), PAWL_NULL));
 }
 
 static gboolean put_aside(PawlStore *store, const Drifted *d, GError **error) {

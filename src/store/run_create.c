@@ -21,8 +21,9 @@ gboolean pawl_store_run_create(PawlStore *store, const PawlNewRun *run, gboolean
   gint64 changed = 0;
   if (!pawl_db_exec(store->db, PAWL_SQL_RUN_INSERT, &changed, error,
         PAWL_ROW(pawl_id(&run->id), pawl_id(&run->project), pawl_id(&run->task), PAWL_INT(run->task_revision), pawl_id(run->trigger),
-          pawl_int_or_null(run->trigger_revision), pawl_text(run->origin), pawl_int_or_null(run->nominal_at_ms), PAWL_INT(run->queued_at_ms),
-          PAWL_INT(run->priority), pawl_id(run->retry_of), pawl_text(run->requested_by), pawl_text(run->input))))
+          pawl_int_or_null(run->trigger_revision), pawl_text(run->origin), pawl_int_or_null(run->nominal_at_ms),
+          PAWL_INT(run->queued_at_ms), PAWL_INT(run->priority), pawl_id(run->retry_of), pawl_text(run->requested_by),
+          pawl_text(run->input))))
     return FALSE;
   if (changed == 0) {
     *ret_created = FALSE;
@@ -47,7 +48,9 @@ gboolean pawl_store_pool_id(PawlStore *store, const PawlId *project, const char 
     *ret_pool = pawl_rows_id(rows, 0);
     return TRUE;
   }
-  if (failed != NULL) g_propagate_error(error, failed);
-  else g_set_error(error, PAWL_ERROR, PAWL_ERROR_NOT_FOUND, "there is no pool '%s'", name);
+  if (failed != NULL)
+    g_propagate_error(error, failed);
+  else
+    g_set_error(error, PAWL_ERROR, PAWL_ERROR_NOT_FOUND, "there is no pool '%s'", name);
   return FALSE;
 }

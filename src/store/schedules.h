@@ -27,10 +27,10 @@ const PawlTaskSpec *pawl_store_task_spec(PawlStore *store, const PawlId *task, g
 typedef enum { PAWL_ADMIT_PENDING, PAWL_ADMIT_DONE, PAWL_ADMIT_RACED, PAWL_ADMIT_FAILED } PawlAdmitOutcome;
 typedef struct {
   PawlDueRow row;
-  PawlDecision decision;   /* owned by the caller */
-  PawlAdmitOutcome outcome; /* set by admit */
+  PawlDecision decision;                   /* owned by the caller */
+  PawlAdmitOutcome outcome;                /* set by admit */
   guint admitted, already_run, overlapped; /* set by admit: occurrences by what became of them */
-  char *failure;            /* FAILED: why. Owned by the admission */
+  char *failure;                           /* FAILED: why. Owned by the admission */
 } PawlAdmission;
 /* Settles the whole batch in one transaction. A row that changed since the claim is RACED and drops out. FALSE: nothing of the batch was written
  * (the engine halves it until the bad one stands alone). */
@@ -48,5 +48,5 @@ gboolean pawl_store_rearm(PawlStore *store, gint64 *ret_next_ms, GError **error)
 gboolean pawl_store_fire_reboot(PawlStore *store, const char *boot_id, gint64 boot_at_ms, guint *ret_fired, GError **error);
 
 /* Adds occurrences that did not become runs to the ledger, inside the caller's transaction; extends the trigger's newest row where it joins on. `reason` NULL: none. */
-gboolean pawl_store_ledger_add(PawlStore *store, const PawlId *trigger, gint64 last_admitted_ms, const char *outcome, gint64 from_ms, gint64 to_ms, gint64 count,
-  gboolean exact, const char *reason, GError **error);
+gboolean pawl_store_ledger_add(PawlStore *store, const PawlId *trigger, gint64 last_admitted_ms, const char *outcome, gint64 from_ms,
+  gint64 to_ms, gint64 count, gboolean exact, const char *reason, GError **error);

@@ -59,11 +59,14 @@ const PawlTriggerSpec *pawl_store_trigger_spec(PawlStore *store, const PawlId *t
   g_autoptr(PawlRows) rows = pawl_db_query(store->db, PAWL_SQL_SPEC_TRIGGER, error, PAWL_ROW(pawl_id(trigger), PAWL_INT(revision)));
   if (rows == NULL) return NULL;
   if (!pawl_rows_next(rows, &failed)) {
-    if (failed != NULL) g_propagate_error(error, failed);
-    else missing("trigger", revision, error);
+    if (failed != NULL)
+      g_propagate_error(error, failed);
+    else
+      missing("trigger", revision, error);
     return NULL;
   }
-  spec = pawl_trigger_spec_from_stored(pawl_rows_text(rows, 0), pawl_rows_text(rows, 1), pawl_rows_text(rows, 2), pawl_rows_text(rows, 3), error);
+  spec = pawl_trigger_spec_from_stored(
+    pawl_rows_text(rows, 0), pawl_rows_text(rows, 1), pawl_rows_text(rows, 2), pawl_rows_text(rows, 3), error);
   if (spec != NULL) keep(table, &key, spec);
   return spec;
 }
@@ -77,8 +80,10 @@ const PawlTaskSpec *pawl_store_task_spec(PawlStore *store, const PawlId *task, g
   g_autoptr(PawlRows) rows = pawl_db_query(store->db, PAWL_SQL_SPEC_TASK, error, PAWL_ROW(pawl_id(task), PAWL_INT(revision)));
   if (rows == NULL) return NULL;
   if (!pawl_rows_next(rows, &failed)) {
-    if (failed != NULL) g_propagate_error(error, failed);
-    else missing("task", revision, error);
+    if (failed != NULL)
+      g_propagate_error(error, failed);
+    else
+      missing("task", revision, error);
     return NULL;
   }
   spec = pawl_task_spec_from_stored(pawl_rows_text(rows, 0), error);

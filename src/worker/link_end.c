@@ -9,7 +9,11 @@
 #define EXIT_LATER 75 /* EX_TEMPFAIL of sysexits.h */
 
 /* Why pawl itself stopped it; PAWL_STOP_NONE has no row: then its own end decides. */
-static const struct { PawlStop stop; PawlMachineEvent event; const char *reason; } stops[] = {
+static const struct {
+  PawlStop stop;
+  PawlMachineEvent event;
+  const char *reason;
+} stops[] = {
   {PAWL_STOP_CANCEL, PAWL_EVENT_CANCEL, "cancelled"},
   {PAWL_STOP_TIMEOUT, PAWL_EVENT_TIME_OUT, "ran longer than its timeout"},
   {PAWL_STOP_LEASE, PAWL_EVENT_LOSE, "its lease ended before it could be renewed; it may have done part of its work"},
@@ -22,7 +26,8 @@ static void judge_own_end(PawlJob *job) {
   switch (report->end) {
   case PAWL_END_EXITED:
     finish->exit_code = report->code;
-    if (report->code == 0) finish->event = PAWL_EVENT_SUCCEED;
+    if (report->code == 0)
+      finish->event = PAWL_EVENT_SUCCEED;
     else if (report->code == EXIT_LATER && job->retry_later) {
       finish->event = PAWL_EVENT_LATER;
       job->reason = g_strdup("it asked to be run later (exit code 75)");
@@ -61,7 +66,8 @@ void pawl_link_judge(PawlJob *job) {
     .max_rss_kib = report->max_rss_kib};
   gsize i = 0;
   while (i < G_N_ELEMENTS(stops) && stops[i].stop != report->stop) i++;
-  if (i == G_N_ELEMENTS(stops)) judge_own_end(job);
+  if (i == G_N_ELEMENTS(stops))
+    judge_own_end(job);
   else {
     finish->event = stops[i].event;
     job->reason = report->killed ? g_strconcat(stops[i].reason, " (it had to be killed)", NULL) : g_strdup(stops[i].reason);
@@ -77,6 +83,7 @@ void pawl_link_log_end(const PawlJob *job) {
   const char *word = finish->accepted ? pawl_run_state_name(finish->run_state) : "late";
   gint64 ended_at_ms = job->ended != NULL ? job->ended->at_ms : finish->started_at_ms;
   g_autofree char *took = pawl_duration_text(job->started_at_ms != 0 ? MAX(ended_at_ms - job->started_at_ms, 0) : 0);
-  g_autofree char *message = g_strdup_printf("%s %s %s", job->label, pawl_id_short(&job->fence.run, id), finish->accepted ? word : "ended, but its lease was gone");
+  g_autofree char *message =
+    g_strdup_printf("%s %s %s", job->label, pawl_id_short(&job->fence.run, id), finish->accepted ? word : "ended, but its lease was gone");
   pawl_log(level, "run.ended", message, "after", took, "reason", job->reason, NULL);
 }

@@ -48,8 +48,7 @@ static GBytes *message(PawlWorker *worker, const PawlJob *job) {
   char host[256] = "localhost", id[PAWL_ID_TEXT];
   GString *mail = g_string_new(NULL);
   gethostname(host, sizeof host - 1);
-  g_autofree char *subject =
-    g_strdup_printf("pawl on %s: %s %s", host, job->label, pawl_run_state_name(job->finish.run_state));
+  g_autofree char *subject = g_strdup_printf("pawl on %s: %s %s", host, job->label, pawl_run_state_name(job->finish.run_state));
   append_header(mail, "To", job->mail_to);
   append_header(mail, "Subject", subject);
   append_header(mail, "Auto-Submitted", "auto-generated");

@@ -15,20 +15,20 @@ typedef enum { PAWL_JOB_ATTEMPT, PAWL_JOB_NOOP, PAWL_JOB_MAIL } PawlJobKind;
 typedef struct {
   PawlJobKind kind;
   PawlFence fence;
-  PawlGrant *grant;       /* MAIL: NULL */
-  char *label;            /* "backup/nightly" */
-  gboolean ready;         /* the runner is up; its start is to be recorded */
-  gboolean done;          /* it ended, and its finish is to be recorded */
+  PawlGrant *grant; /* MAIL: NULL */
+  char *label;      /* "backup/nightly" */
+  gboolean ready;   /* the runner is up; its start is to be recorded */
+  gboolean done;    /* it ended, and its finish is to be recorded */
   PawlProcess runner;
-  GPtrArray *chunks;      /* PawlOutputChunk * not yet stored */
+  GPtrArray *chunks;             /* PawlOutputChunk * not yet stored */
   gint64 drop_from, drop_before; /* stored chunks to be deleted; 0, 0: none */
-  PawlReport *ended;      /* NULL: it runs, or is a noop */
+  PawlReport *ended;             /* NULL: it runs, or is a noop */
   PawlFinish finish;
-  char *reason;           /* of the finish */
+  char *reason; /* of the finish */
   gint64 started_at_ms;
-  char *mail_to;          /* NULL: nobody */
+  char *mail_to; /* NULL: nobody */
   PawlMailWhen mail_when;
-  gboolean retry_later;   /* exit code 75 puts it off */
+  gboolean retry_later; /* exit code 75 puts it off */
 } PawlJob;
 void pawl_job_free(PawlJob *job);
 
@@ -45,10 +45,10 @@ struct PawlWorker {
   gint64 stop_by_mono_ms; /* stopping: what cannot be recorded by then is left to the next start's recovery */
   atomic_uint active;
   pthread_mutex_t lock;
-  GQueue inbox;           /* PawlReport *; under `lock` */
-  GHashTable *jobs;       /* PawlJob by run id */
-  gint64 wake_at_ms;      /* wall clock; 0: nothing is planned */
-  gint64 retry_ms;        /* the store failed: wait so long */
+  GQueue inbox;      /* PawlReport *; under `lock` */
+  GHashTable *jobs;  /* PawlJob by run id */
+  gint64 wake_at_ms; /* wall clock; 0: nothing is planned */
+  gint64 retry_ms;   /* the store failed: wait so long */
 };
 
 /* ---- link_work.c ---- */

@@ -50,7 +50,8 @@ gboolean pawl_link_record_starts(PawlWorker *worker, GError **error) {
     PawlJob *job = job_of(worker, &start->run);
     PAWL_FAULT("start.before_go");
     job->ready = FALSE;
-    if (start->accepted) pawl_supervisor_go(worker->supervisor, &job->fence);
+    if (start->accepted)
+      pawl_supervisor_go(worker->supervisor, &job->fence);
     else if (!refuse(worker, job, error)) {
       pawl_supervisor_stop(worker->supervisor, &job->fence, PAWL_STOP_LEASE);
       return FALSE;
@@ -87,7 +88,8 @@ gboolean pawl_link_record_output(PawlWorker *worker, GError **error) {
   g_hash_table_iter_init(&iter, worker->jobs);
   for (PawlJob *job = next_job(&iter); job != NULL; job = next_job(&iter)) collect_output(job, rows, drops);
   if (rows->len == 0 && drops->len == 0) return TRUE;
-  if (!pawl_store_output_append(worker->store, (PawlOutputRow *)rows->data, rows->len, (PawlOutputDrop *)drops->data, drops->len, error)) return FALSE;
+  if (!pawl_store_output_append(worker->store, (PawlOutputRow *)rows->data, rows->len, (PawlOutputDrop *)drops->data, drops->len, error))
+    return FALSE;
   g_hash_table_iter_init(&iter, worker->jobs);
   for (PawlJob *job = next_job(&iter); job != NULL; job = next_job(&iter)) {
     if (job->chunks != NULL) g_ptr_array_set_size(job->chunks, 0);
@@ -125,8 +127,10 @@ gboolean pawl_link_record_ends(PawlWorker *worker, GError **error) {
   GHashTableIter iter;
   g_hash_table_iter_init(&iter, worker->jobs);
   for (PawlJob *job = next_job(&iter); job != NULL; job = next_job(&iter)) {
-    if (job->done && job->kind == PAWL_JOB_MAIL) g_ptr_array_add(mails, job);
-    else if (job->done) g_array_append_val(finishes, job->finish);
+    if (job->done && job->kind == PAWL_JOB_MAIL)
+      g_ptr_array_add(mails, job);
+    else if (job->done)
+      g_array_append_val(finishes, job->finish);
   }
   for (guint i = 0; i < mails->len; i++) mail_ended(worker, g_ptr_array_index(mails, i));
   if (finishes->len == 0) return TRUE;

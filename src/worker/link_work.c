@@ -37,7 +37,8 @@ static gboolean find_user(const char *name, User *user, GError **error) {
   int failed = name != NULL ? getpwnam_r(name, &user->pw, user->buffer, sizeof user->buffer, &found)
                             : getpwuid_r(geteuid(), &user->pw, user->buffer, sizeof user->buffer, &found);
   if (found != NULL) return TRUE;
-  if (name != NULL) return invalid(error, "user '%s': %s", name, failed != 0 ? g_strerror(failed) : "there is no such user on this machine");
+  if (name != NULL)
+    return invalid(error, "user '%s': %s", name, failed != 0 ? g_strerror(failed) : "there is no such user on this machine");
   static char root_dir[] = "/", shell[] = "/bin/sh", unknown[] = "unknown"; /* a container without a passwd entry */
   user->pw = (struct passwd){.pw_name = unknown, .pw_uid = geteuid(), .pw_gid = getegid(), .pw_dir = root_dir, .pw_shell = shell};
   return TRUE;
@@ -48,7 +49,8 @@ static gboolean may_run_as(const PawlWorkerOptions *options, const User *user, G
   if (geteuid() != 0) return invalid(error, "the task runs as user '%s', but pawl is not root", user->pw.pw_name);
   for (char **name = options->allow_users; name != NULL && *name != NULL; name++)
     if (g_str_equal(*name, "*") || g_str_equal(*name, user->pw.pw_name)) return TRUE;
-  return invalid(error, "the task runs as user '%s'; this worker allows that only with --allow-user %s", user->pw.pw_name, user->pw.pw_name);
+  return invalid(
+    error, "the task runs as user '%s'; this worker allows that only with --allow-user %s", user->pw.pw_name, user->pw.pw_name);
 }
 
 static void take_groups(PawlWork *work, const User *user) {
@@ -108,8 +110,8 @@ static gboolean add_task_variable(PawlWork *work, const PawlEnvVar *var, char **
 static char **base_environment(const PawlWorkerOptions *options, const PawlTaskSpec *spec, const User *user) {
   char **env = NULL;
   const char *lang = g_getenv("LANG");
-  env = g_environ_setenv(env, "PATH", geteuid() == 0 ? "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-                                                     : "/usr/local/bin:/usr/bin:/bin", TRUE);
+  env = g_environ_setenv(
+    env, "PATH", geteuid() == 0 ? "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" : "/usr/local/bin:/usr/bin:/bin", TRUE);
   env = g_environ_setenv(env, "HOME", user->pw.pw_dir, TRUE);
   env = g_environ_setenv(env, "USER", user->pw.pw_name, TRUE);
   env = g_environ_setenv(env, "LOGNAME", user->pw.pw_name, TRUE);

@@ -10,7 +10,7 @@ struct PawlRenewer {
   pthread_t thread;
   pthread_mutex_t lock;
   pthread_cond_t changed;
-  GArray *fences; /* PawlFence; under `lock` */
+  GArray *fences;    /* PawlFence; under `lock` */
   gboolean stopping; /* under `lock` */
 };
 
@@ -20,8 +20,10 @@ gint64 pawl_lease_margin_ms(gint64 lease_ms) { return MIN(lease_ms / 10, 2000); 
 static void tell(PawlWorker *worker, const PawlRenewal *renewal, gint64 end_boot_ms) {
   PawlFence fence = {renewal->run, renewal->attempt, renewal->lease_version, renewal->token};
   if (renewal->cancel_asked) pawl_supervisor_stop(worker->supervisor, &fence, PAWL_STOP_CANCEL);
-  if (renewal->renewed) pawl_supervisor_renew(worker->supervisor, &fence, end_boot_ms);
-  else pawl_supervisor_stop(worker->supervisor, &fence, PAWL_STOP_LEASE);
+  if (renewal->renewed)
+    pawl_supervisor_renew(worker->supervisor, &fence, end_boot_ms);
+  else
+    pawl_supervisor_stop(worker->supervisor, &fence, PAWL_STOP_LEASE);
 }
 
 /* FALSE: the store failed; the leases run on until their own end. */
@@ -36,7 +38,8 @@ static gboolean renew(PawlRenewer *renewer, const GArray *fences) {
     renewals[i] = (PawlRenewal){.run = fence->run, .token = fence->token, .attempt = fence->attempt, .lease_version = fence->lease_version};
   }
   if (!pawl_store_renew(renewer->store, &worker->session, lease_ms, renewals, fences->len, &failed)) {
-    pawl_log(PAWL_LOG_WARNING, "lease.renewal_failed", "leases could not be renewed; what runs is stopped if this lasts", "reason", failed->message, NULL);
+    pawl_log(PAWL_LOG_WARNING, "lease.renewal_failed", "leases could not be renewed; what runs is stopped if this lasts", "reason",
+      failed->message, NULL);
     return FALSE;
   }
   for (guint i = 0; i < fences->len; i++) tell(worker, &renewals[i], end_boot_ms);

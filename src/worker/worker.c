@@ -55,8 +55,10 @@ static void on_report(PawlReport *report, gpointer data) {
 static void forget_chunks(PawlJob *job, gint64 from_seq, gint64 before_seq) {
   for (guint i = 0; i < job->chunks->len;) {
     const PawlOutputChunk *chunk = g_ptr_array_index(job->chunks, i);
-    if (chunk->seq >= from_seq && chunk->seq < before_seq) g_ptr_array_remove_index(job->chunks, i);
-    else i++;
+    if (chunk->seq >= from_seq && chunk->seq < before_seq)
+      g_ptr_array_remove_index(job->chunks, i);
+    else
+      i++;
   }
   job->drop_from = job->drop_before == 0 ? from_seq : MIN(job->drop_from, from_seq);
   job->drop_before = MAX(job->drop_before, before_seq);
@@ -83,8 +85,10 @@ static void take_report(PawlWorker *worker, PawlReport *report) {
   switch (report->kind) {
   case PAWL_REPORT_READY:
     job->runner = report->runner;
-    if (job->kind == PAWL_JOB_MAIL) pawl_supervisor_go(worker->supervisor, &job->fence);
-    else job->ready = TRUE;
+    if (job->kind == PAWL_JOB_MAIL)
+      pawl_supervisor_go(worker->supervisor, &job->fence);
+    else
+      job->ready = TRUE;
     break;
   case PAWL_REPORT_STARTED:
     job->started_at_ms = report->at_ms;
@@ -201,7 +205,8 @@ static gboolean is_due(const PawlWorker *worker) { return worker->wake_at_ms != 
 
 static gboolean work_once(PawlWorker *worker, GError **error) {
   take_inbox(worker);
-  if (!pawl_link_record_starts(worker, error) || !pawl_link_record_output(worker, error) || !pawl_link_record_ends(worker, error)) return FALSE;
+  if (!pawl_link_record_starts(worker, error) || !pawl_link_record_output(worker, error) || !pawl_link_record_ends(worker, error))
+    return FALSE;
   if (!atomic_exchange(&worker->work_waits, FALSE) && !is_due(worker)) return TRUE;
   return stop_cancelled(worker, error) && pull(worker, error);
 }
@@ -229,7 +234,8 @@ static void note_failure(PawlWorker *worker, const GError *error) {
   gboolean first = worker->retry_ms == 0;
   worker->retry_ms = first ? RETRY_MIN_MS : MIN(worker->retry_ms * 2, RETRY_MAX_MS);
   if (first || worker->retry_ms == RETRY_MAX_MS)
-    pawl_log(PAWL_LOG_ERROR, "store.failed", "the store cannot be used; what ended is kept and recorded later", "reason", error->message, NULL);
+    pawl_log(
+      PAWL_LOG_ERROR, "store.failed", "the store cannot be used; what ended is kept and recorded later", "reason", error->message, NULL);
 }
 
 static void publish_count(PawlWorker *worker) {
@@ -248,8 +254,10 @@ static void *run(void *data) {
   PawlWorker *worker = data;
   while (!may_end(worker)) {
     g_autoptr(GError) failed = NULL;
-    if (work_once(worker, &failed)) worker->retry_ms = 0;
-    else note_failure(worker, failed);
+    if (work_once(worker, &failed))
+      worker->retry_ms = 0;
+    else
+      note_failure(worker, failed);
     publish_count(worker);
     struct pollfd fd = {.fd = worker->wake_fd, .events = POLLIN};
     int ms = atomic_load(&worker->stopping) ? 100 : wait_ms(worker);

@@ -13,12 +13,12 @@
 
 typedef struct {
   const char *url, *actor;
-  const char *name;          /* of the session: host name or --name */
+  const char *name; /* of the session: host name or --name */
   const char *runner_path;
-  gint slots;                /* 0: pulls nothing */
+  gint slots; /* 0: pulls nothing */
   gint64 lease_ms;
-  char **allow_users;        /* NULL: none. "*": any */
-  char **env_secret_names;   /* never passed on, even if a task's env_pass names them (pawl's own settings); NULL-terminated */
+  char **allow_users;      /* NULL: none. "*": any */
+  char **env_secret_names; /* never passed on, even if a task's env_pass names them (pawl's own settings); NULL-terminated */
 } PawlWorkerOptions;
 
 typedef struct PawlWorker PawlWorker;

@@ -18,7 +18,8 @@ typedef struct {
 } World;
 
 static void world_open(World *w, const char *yaml) {
-  *w = (World){.store = fixture_store(), .session = pawl_id_random(), .grants = g_ptr_array_new_with_free_func((GDestroyNotify)pawl_grant_free)};
+  *w = (World){
+    .store = fixture_store(), .session = pawl_id_random(), .grants = g_ptr_array_new_with_free_func((GDestroyNotify)pawl_grant_free)};
   gint64 generation;
   char name[] = "test", boot[] = "boot";
   PawlSession session = {.id = w->session, .name = name, .capacity = 8, .boot_id = boot, .pid = 1};
@@ -60,8 +61,13 @@ static gboolean start(World *w, const PawlGrant *grant) {
 
 static PawlFinish finish(World *w, const PawlGrant *grant, PawlMachineEvent event) {
   g_autoptr(GError) error = NULL;
-  PawlFinish f = {.run = grant->run, .token = grant->token, .attempt = grant->attempt, .lease_version = grant->lease_version, .event = event,
-    .exit_code = event == PAWL_EVENT_SUCCEED ? 0 : 1, .started_at_ms = pawl_clock_wall_ms()};
+  PawlFinish f = {.run = grant->run,
+    .token = grant->token,
+    .attempt = grant->attempt,
+    .lease_version = grant->lease_version,
+    .event = event,
+    .exit_code = event == PAWL_EVENT_SUCCEED ? 0 : 1,
+    .started_at_ms = pawl_clock_wall_ms()};
   pawl_store_finish(w->store, &f, 1, &error);
   g_assert_no_error(error);
   return f;
@@ -254,7 +260,8 @@ static void dispatch_E9(void) { /* lost: retried while retries are left, else fa
   g_autoptr(GArray) orphans = g_array_new(FALSE, FALSE, sizeof(PawlOrphan));
   g_assert_true(pawl_store_orphans(w.store, NULL, &PAWL_ID_NONE, orphans, NULL));
   g_assert_cmpuint(orphans->len, ==, 2);
-  for (guint i = 0; i < orphans->len; i++) g_assert_true(pawl_store_orphan_settle(w.store, &g_array_index(orphans, PawlOrphan, i), "gone", NULL));
+  for (guint i = 0; i < orphans->len; i++)
+    g_assert_true(pawl_store_orphan_settle(w.store, &g_array_index(orphans, PawlOrphan, i), "gone", NULL));
   g_assert_cmpint(state_of(&w, &a), ==, PAWL_RUN_RETRY_WAIT);
   g_assert_cmpint(state_of(&w, &b), ==, PAWL_RUN_QUEUED);
   g_assert_cmpuint(pull(&w, 2), ==, 2);
