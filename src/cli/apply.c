@@ -115,7 +115,7 @@ const PawlVerb pawl_verb_apply = {
   .summary = "Put a file's tasks into the store",
   .synopsis = "-f FILE",
   .description =
-    "All of it in one transaction, or nothing. A file owns the tasks that it made: another file's are refused without --adopt, and --prune\n"
+    "All of it in one transaction, or nothing. A file owns the tasks that it made: another file's are refused without --adopt, and --prune "
     "removes only its own. Pauses and pool overrides stay. A running `pawl up` takes it over at once.",
   .json = CHANGES_JSON,
   PAWL_EXAMPLES(apply_examples),

@@ -223,8 +223,8 @@ const PawlVerb pawl_verb_explain = {
   .summary = "Say why something ran, did not run, or waits",
   .synopsis = "TASK/TRIGGER|TASK|RUN",
   .json =
-    "a run as in `pawl runs` with sentences; a trigger as in `pawl list` with sentences and occurrences: [{from, to, count, exact, outcome, reason,\n"
-    "      run_id, run_state}]; a task as in `pawl list` with unfinished: [runs with sentences]",
+    "a run as in `pawl runs` with sentences; a trigger as in `pawl list` with sentences and occurrences: [{from, to, count, exact, outcome, reason, "
+    "run_id, run_state}]; a task as in `pawl list` with unfinished: [runs with sentences]",
   PAWL_EXAMPLES(examples),
   PAWL_OPTIONS(options, ExplainOptions),
   .min_args = 1,

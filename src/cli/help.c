@@ -5,8 +5,30 @@
 #include <string.h>
 
 #define OPTION_WIDTH 26
+#define TEXT_WIDTH 100
 
 static const char *const groups[] = {"Start", "Define", "Run", "Look", "Operate"};
+
+/* Adds words, broken at TEXT_WIDTH; lines but the first are indented. `column`: where the text begins. Blanks and breaks in `words` only part them. */
+static void add_words(GString *text, const char *words, gsize column, int indent) {
+  g_auto(GStrv) parts = g_strsplit_set(words, " \n", -1);
+  gboolean first = TRUE;
+  for (gsize i = 0; parts[i] != NULL; i++) {
+    gsize width = (gsize)pawl_display_width(parts[i]);
+    if (width == 0) continue;
+    if (!first && column + 1 + width > TEXT_WIDTH) {
+      g_string_append_printf(text, "\n%*s", indent, "");
+      column = (gsize)indent;
+    } else if (!first) {
+      g_string_append_c(text, ' ');
+      column++;
+    }
+    g_string_append(text, parts[i]);
+    column += width;
+    first = FALSE;
+  }
+  g_string_append_c(text, '\n');
+}
 
 static gsize longest_name(void) {
   gsize n, longest = 0;
@@ -25,10 +47,12 @@ static void add_group(GString *text, const char *group, int width) {
 
 static void add_option(GString *text, char letter, const char *name, const char *value, const char *help, const char *note) {
   g_autoptr(GString) left = g_string_new(NULL);
+  g_autofree char *right = g_strconcat(help, note, NULL);
   if (letter != 0) g_string_append_printf(left, "-%c, ", letter);
   g_string_append_printf(left, "--%s", name);
   if (value != NULL) g_string_append_printf(left, " %s", value);
-  g_string_append_printf(text, "  %-*s  %s%s\n", OPTION_WIDTH, left->str, help, note);
+  g_string_append_printf(text, "  %-*s  ", OPTION_WIDTH, left->str);
+  add_words(text, right, MAX(left->len, OPTION_WIDTH) + 4, OPTION_WIDTH + 4);
 }
 
 static void add_settings(GString *text, gboolean up) {
@@ -73,7 +97,10 @@ char *pawl_help_verb(const PawlVerb *verb) {
   g_string_append_printf(text, "pawl %s: %s\n\nUsage: pawl %s%s%s [OPTIONS]\n", verb->name, verb->summary, verb->name,
     *verb->synopsis != '\0' ? " " : "", verb->synopsis);
   if (verb->alias != NULL) g_string_append_printf(text, "Also:  pawl %s\n", verb->alias);
-  if (verb->description != NULL) g_string_append_printf(text, "\n%s\n", verb->description);
+  if (verb->description != NULL) {
+    g_string_append_c(text, '\n');
+    add_words(text, verb->description, 0, 0);
+  }
   if (verb->n_options > 0 || verb->up_settings) g_string_append(text, "\nOptions:\n");
   for (gsize i = 0; i < verb->n_options; i++)
     add_option(text, verb->options[i].letter, verb->options[i].name, verb->options[i].value, verb->options[i].help, "");
@@ -83,6 +110,7 @@ char *pawl_help_verb(const PawlVerb *verb) {
   g_string_append(text, "\nExamples:\n");
   for (gsize i = 0; i < verb->n_examples; i++)
     g_string_append_printf(text, "  %s\n      %s\n", verb->examples[i].command, verb->examples[i].note);
-  g_string_append_printf(text, "\nJSON: %s\n", verb->json);
+  g_string_append(text, "\nJSON: ");
+  add_words(text, verb->json, strlen("JSON: "), (int)strlen("JSON: "));
   return g_string_free(text, FALSE);
 }

@@ -159,7 +159,7 @@ const PawlVerb pawl_verb_import = {
   .summary = "Turn crontabs into a YAML file",
   .synopsis = "crontab FILE...",
   .description =
-    "Prints the file; what can't be honoured is said per line on standard error, and a line that would be lost refuses the whole (exit code 78).\n"
+    "Prints the file; what can't be honoured is said per line on standard error, and a line that would be lost refuses the whole (exit code 78). "
     "- is standard input. Names do not depend on line numbers.",
   .json = "the same tree as the YAML",
   PAWL_EXAMPLES(examples),

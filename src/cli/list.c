@@ -98,9 +98,9 @@ const PawlVerb pawl_verb_list = {
   .synopsis = "",
   .description = "All projects', or with --project one's. A task that runs three times as long as usual is marked.",
   .json =
-    "an array of {task_id, project, task, state, reason, paused_by, paused_at, pause_until, revision, owner, next_at, waiting, running,\n"
-    "      running_since, last_state, last_finished_at, last_duration_ms, usual_duration_ms, triggers: [{trigger_id, trigger, state, reason,\n"
-    "      revision, next_at, due_at, last_scheduled_at, paused_at, pause_until, quarantine_until}], runs_long}",
+    "an array of {task_id, project, task, state, reason, paused_by, paused_at, pause_until, revision, owner, next_at, waiting, running, "
+    "running_since, last_state, last_finished_at, last_duration_ms, usual_duration_ms, triggers: [{trigger_id, trigger, state, reason, "
+    "revision, next_at, due_at, last_scheduled_at, paused_at, pause_until, quarantine_until}], runs_long}",
   PAWL_EXAMPLES(examples),
   .run = run,
 };

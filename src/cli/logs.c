@@ -64,7 +64,7 @@ const PawlVerb pawl_verb_logs = {
   .summary = "Print what a run wrote",
   .synopsis = "RUN|TASK|TASK/TRIGGER",
   .description =
-    "TASK means its newest run. The bytes are printed as the work wrote them, standard output and standard error in order; what was left\n"
+    "TASK means its newest run. The bytes are printed as the work wrote them, standard output and standard error in order; what was left "
     "out beyond the cap is counted at its place. -f ends when the run ends.",
   .json = "one object a line: {attempt, seq, at, stream: stdout|stderr|note, text, or base64 where it is no UTF-8}",
   PAWL_EXAMPLES(examples),

@@ -152,11 +152,11 @@ const PawlVerb pawl_verb_next = {
   .summary = "Show when something fires",
   .synopsis = "EXPRESSION|TASK|TASK/TRIGGER",
   .description =
-    "Of an expression: five fields, or six or seven with --seconds; @hourly and its kin; @every DURATION; CRON_TZ=ZONE before it. Of a trigger: the\n"
-    "nominal instants and, with jitter, when each one's run is due. An expression that can't be read is refused with the column and the reason\n"
+    "Of an expression: five fields, or six or seven with --seconds; @hourly and its kin; @every DURATION; CRON_TZ=ZONE before it. Of a trigger: the "
+    "nominal instants and, with jitter, when each one's run is due. An expression that can't be read is refused with the column and the reason "
     "(exit code 2).",
-  .json = "{expression, zone, next: [instants], complete: no more exist}, with --explain also sentence and warnings; of triggers\n"
-          "      an array of {project, task, trigger, state, expression, zone, next, due, complete}",
+  .json = "{expression, zone, next: [instants], complete: no more exist}, with --explain also sentence and warnings; of triggers "
+          "an array of {project, task, trigger, state, expression, zone, next, due, complete}",
   PAWL_EXAMPLES(examples),
   PAWL_OPTIONS(options, PawlNextOptions),
   .min_args = 0,

@@ -105,7 +105,7 @@ const PawlVerb pawl_verb_pools = {
   .summary = "Show pools, and change their slots",
   .synopsis = "[resize NAME N|reset NAME|pause NAME|resume NAME]",
   .description =
-    "What is set here stands over what the file says, also after apply, until reset. 0 slots is a pause; `unlimited` takes the limit away. Shrinking\n"
+    "What is set here stands over what the file says, also after apply, until reset. 0 slots is a pause; `unlimited` takes the limit away. Shrinking "
     "kills nothing: it only starts nothing until there is room. resume is reset.",
   .json = "an array of {project, pool, state, slots (-1: unlimited), slots_file, overridden, used, waiting}",
   PAWL_EXAMPLES(examples),

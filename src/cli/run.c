@@ -138,7 +138,7 @@ const PawlVerb pawl_verb_run = {
   .summary = "Run a task now",
   .synopsis = "TASK",
   .description =
-    "Prints the run's id once the request is durable. With --wait the exit code is the task's own; 124: it timed out, 128+n: signal n ended it,\n"
+    "Prints the run's id once the request is durable. With --wait the exit code is the task's own; 124: it timed out, 128+n: signal n ended it, "
     "1: it was cancelled or could not be started. Ctrl-C leaves the run alone and exits with 130.",
   .json = "the run as in `pawl runs`: as it stands at once, or with --wait at its end",
   PAWL_EXAMPLES(examples),

@@ -109,8 +109,8 @@ const PawlVerb pawl_verb_runs = {
   .synopsis = "",
   .description = "A run is one execution that was asked for, by a trigger or by somebody; its retries are attempts of it.",
   .json =
-    "an array of {run_id, project, task, trigger, origin, nominal_at, state, attempts, queued_at, started_at, finished_at, exit_code,\n"
-    "      reason, signal, retry_of, requested_by, task_revision}",
+    "an array of {run_id, project, task, trigger, origin, nominal_at, state, attempts, queued_at, started_at, finished_at, exit_code, "
+    "reason, signal, retry_of, requested_by, task_revision}",
   PAWL_EXAMPLES(examples),
   PAWL_OPTIONS(options, RunsOptions),
   .run = run,

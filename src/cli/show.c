@@ -252,8 +252,8 @@ const PawlVerb pawl_verb_show = {
   .synopsis = "TASK|TASK/TRIGGER|RUN|pool NAME",
   .description = "A definition is shown in its normal form, every default written out.",
   .json =
-    "a task as in `pawl list`, a trigger as in it, both with digest and spec; a run as in `pawl runs` with attempt_rows and events; a pool as in\n"
-    "      `pawl pools`",
+    "a task as in `pawl list`, a trigger as in it, both with digest and spec; a run as in `pawl runs` with attempt_rows and events; a pool as in "
+    "`pawl pools`",
   PAWL_EXAMPLES(examples),
   .min_args = 1,
   .max_args = 2,

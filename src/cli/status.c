@@ -184,9 +184,9 @@ const PawlVerb pawl_verb_status = {
   .synopsis = "",
   .description = "Works without a running `pawl up`. Before there is a store it says how to start, and the exit code is 1.",
   .json =
-    "{running, pid, store: {url, source, exists, engine, schema}, tasks, triggers, paused, quarantined, running_runs, waiting_runs,\n"
-    "      parked_runs, manual_runs, succeeded_24h, failed_24h, oldest_due_ms, oldest_waiting_ms, now, failed: [runs], running_now: [runs],\n"
-    "      coming: [{at, task, trigger}]}; the first three only, while there is no store",
+    "{running, pid, store: {url, source, exists, engine, schema}, tasks, triggers, paused, quarantined, running_runs, waiting_runs, "
+    "parked_runs, manual_runs, succeeded_24h, failed_24h, oldest_due_ms, oldest_waiting_ms, now, failed: [runs], running_now: [runs], "
+    "coming: [{at, task, trigger}]}; the first three only, while there is no store",
   PAWL_EXAMPLES(examples),
   .run = run,
 };

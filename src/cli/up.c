@@ -99,7 +99,7 @@ const PawlVerb pawl_verb_up = {
   .summary = "Run what is due, until stopped",
   .synopsis = "",
   .description =
-    "Opens the store, makes it when there is none, and runs its tasks. TERM or Ctrl-C stops: running work may go on for --drain,\n"
+    "Opens the store, makes it when there is none, and runs its tasks. TERM or Ctrl-C stops: running work may go on for --drain, "
     "a second signal ends it at once. HUP reads -f and --crontab again.",
   .json = "none; `--log json` makes each line of the log an object with at, level, event and message",
   PAWL_EXAMPLES(examples),

@@ -45,6 +45,26 @@ static void test_options(void) {
   }
 }
 
+/* The same words with one blank between them: help texts are wrapped. */
+static char *squeeze(const char *text) {
+  g_auto(GStrv) words = g_strsplit_set(text, " \n", -1);
+  GString *line = g_string_new(NULL);
+  for (gsize i = 0; words[i] != NULL; i++)
+    if (*words[i] != '\0') g_string_append_printf(line, "%s%s", line->len > 0 ? " " : "", words[i]);
+  return g_string_free(line, FALSE);
+}
+
+static void check_says(const char *text, const char *words) {
+  g_autofree char *all = squeeze(text), *some = squeeze(words);
+  g_assert_nonnull(strstr(all, some));
+}
+
+/* An example is never broken; all else is. */
+static void check_width(const char *text) {
+  g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+  for (gsize i = 0; lines[i] != NULL; i++) g_assert_cmpint(pawl_display_width(lines[i]), <=, 100);
+}
+
 static void test_render(void) {
   gsize n;
   const PawlVerb *const *verbs = pawl_verbs(&n);
@@ -58,11 +78,14 @@ static void test_render(void) {
     g_assert_nonnull(strstr(text, "\nExamples:\n"));
     g_assert_nonnull(strstr(text, "\nJSON: "));
     g_assert_nonnull(strstr(text, "--json"));
-    for (gsize j = 0; j < verbs[i]->n_options; j++) g_assert_nonnull(strstr(text, verbs[i]->options[j].help));
+    check_width(text);
+    check_says(text, verbs[i]->json);
+    if (verbs[i]->description != NULL) check_says(text, verbs[i]->description);
+    for (gsize j = 0; j < verbs[i]->n_options; j++) check_says(text, verbs[i]->options[j].help);
     g_assert_nonnull(strstr(brief, line));
   }
   g_autofree char *up = pawl_help_verb(pawl_verb_find("up"));
-  for (gsize i = 0; i < PAWL_N_SETTINGS; i++) g_assert_nonnull(strstr(up, pawl_setting_table()[i].help));
+  for (gsize i = 0; i < PAWL_N_SETTINGS; i++) check_says(up, pawl_setting_table()[i].help);
 }
 
 /* The calls of pawl in a line of shell: parts of a pipe, without a redirection. */
