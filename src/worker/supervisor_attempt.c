@@ -71,7 +71,7 @@ static void set_guard(Attempt *attempt, gint64 at_ms) {
 
 void pawl_attempt_guard_lease(Attempt *attempt) {
   if (attempt->asked == PAWL_STOP_NONE) attempt->guard_at_ms = 0;
-  if (attempt->lease_end_boot_ms) set_guard(attempt, attempt->lease_end_boot_ms + GUARD_MS);
+  if (attempt->lease_end_boot_ms) set_guard(attempt, MAX(attempt->lease_end_boot_ms, pawl_clock_boot_ms()) + GUARD_MS);
 }
 
 void pawl_attempt_renew(Attempt *attempt, gint64 lease_end_boot_ms) {
@@ -170,8 +170,15 @@ void pawl_attempt_not_started(Attempt *attempt, PawlStop stop, const char *why) 
   finish(attempt);
 }
 
+/* Why it was stopped, where its runner can't say so any more. */
+static PawlStop stop_of_lost(const Attempt *attempt) {
+  gboolean expired = attempt->lease_end_boot_ms && pawl_clock_boot_ms() >= attempt->lease_end_boot_ms;
+  return attempt->asked == PAWL_STOP_NONE && expired ? PAWL_STOP_LEASE : attempt->asked;
+}
+
 static void lost(Attempt *attempt) {
-  if (!attempt->went) pawl_attempt_set_ended(attempt, PAWL_END_NOT_STARTED, attempt->asked, "pawl-runner ended before it started anything");
+  if (!attempt->went)
+    pawl_attempt_set_ended(attempt, PAWL_END_NOT_STARTED, stop_of_lost(attempt), "pawl-runner ended before it started anything");
   else if (!attempt->rescuing && !pawl_rescue_start(attempt)) set_guard(attempt, pawl_clock_boot_ms() + GUARD_MS); /* tries again */
 }
 
@@ -189,9 +196,7 @@ static void reap(Attempt *attempt) {
 
 void pawl_attempt_rescued(Attempt *attempt, gboolean all_dead) {
   attempt->rescuing = FALSE;
-  gboolean expired = attempt->lease_end_boot_ms && pawl_clock_boot_ms() >= attempt->lease_end_boot_ms;
-  PawlStop stop = attempt->asked == PAWL_STOP_NONE && expired ? PAWL_STOP_LEASE : attempt->asked;
-  if (attempt->reaped && all_dead) pawl_attempt_set_ended(attempt, PAWL_END_RUNNER_LOST, stop, NULL);
+  if (attempt->reaped && all_dead) pawl_attempt_set_ended(attempt, PAWL_END_RUNNER_LOST, stop_of_lost(attempt), NULL);
   settle(attempt);
 }
 
