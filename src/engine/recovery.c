@@ -23,7 +23,7 @@ static void settle(PawlStore *store, const PawlOrphan *orphan, const char *reaso
 
 void pawl_recover_leases(PawlStore *store, const PawlId *mine, const PawlEngineOptions *options) {
   PawlId after = PAWL_ID_NONE;
-  const char *reason = mine == NULL ? "the worker ended without finishing it" : "its lease ran out";
+  const char *reason = mine == NULL ? "the worker ended without finishing it" : "its worker is gone";
   for (;;) {
     g_autoptr(GError) failed = NULL;
     g_autoptr(GArray) page = g_array_new(FALSE, FALSE, sizeof(PawlOrphan));

@@ -103,8 +103,10 @@ typedef struct {
   char boot_id[40];
   gint64 pid, start_ticks;
 } PawlOrphan;
-/* Leases of sessions other than `mine` (pass NULL for any), and, of any session, those that ran out by the database's clock: at most 128, after `after` (zero: from the start). */
+/* Leases of sessions other than `mine` (NULL: of all), whose workers are gone: at most 128, after `after` (zero: from the start). */
 gboolean pawl_store_orphans(PawlStore *store, const PawlId *mine, const PawlId *after, GArray *orphans /* PawlOrphan */, GError **error);
+/* All leases of a session, for a worker that compares them with what it knows of. */
+gboolean pawl_store_held(PawlStore *store, const PawlId *session, GArray *held /* PawlOrphan */, GError **error);
 /* Settles one whose processes are proved dead: never started -> waiting again without using up an attempt; started -> lost, then the retry rule. */
 gboolean pawl_store_orphan_settle(PawlStore *store, const PawlOrphan *orphan, const char *reason, GError **error);
 /* Drift: unfinished runs without exactly one hot row, hot rows without a run or with a finished one. Each is put aside as `manual` with the reason. `ret_found` counts. */

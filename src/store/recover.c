@@ -8,10 +8,9 @@
 #define DRIFT_PAGE 128
 #define DRIFT_NEWEST 10000 /* runs looked through for one that lost its hot row */
 
-gboolean pawl_store_orphans(PawlStore *store, const PawlId *mine, const PawlId *after, GArray *orphans, GError **error) {
+static gboolean read_leases(PawlStore *store, PawlSql sql, GArray *leases, GError **error, const PawlValue *values, gsize n_values) {
   GError *failed = NULL;
-  g_autoptr(PawlRows) rows =
-    pawl_db_query(store->db, PAWL_SQL_RECOVER_ORPHANS, error, PAWL_ROW(pawl_id(mine), pawl_id(after), PAWL_INT(ORPHANS_PAGE)));
+  g_autoptr(PawlRows) rows = pawl_db_query(store->db, sql, error, values, n_values);
   if (rows == NULL) return FALSE;
   while (pawl_rows_next(rows, &failed)) {
     PawlOrphan orphan = {.run = pawl_rows_id(rows, 0),
@@ -22,11 +21,19 @@ gboolean pawl_store_orphans(PawlStore *store, const PawlId *mine, const PawlId *
       .pid = pawl_rows_int(rows, 6),
       .start_ticks = pawl_rows_int(rows, 7)};
     if (!pawl_rows_is_null(rows, 5)) g_strlcpy(orphan.boot_id, pawl_rows_text(rows, 5), sizeof orphan.boot_id);
-    g_array_append_val(orphans, orphan);
+    g_array_append_val(leases, orphan);
   }
   if (failed == NULL) return TRUE;
   g_propagate_error(error, failed);
   return FALSE;
+}
+
+gboolean pawl_store_orphans(PawlStore *store, const PawlId *mine, const PawlId *after, GArray *orphans, GError **error) {
+  return read_leases(store, PAWL_SQL_RECOVER_ORPHANS, orphans, error, PAWL_ROW(pawl_id(mine), pawl_id(after), PAWL_INT(ORPHANS_PAGE)));
+}
+
+gboolean pawl_store_held(PawlStore *store, const PawlId *session, GArray *held, GError **error) {
+  return read_leases(store, PAWL_SQL_RECOVER_HELD, held, error, PAWL_ROW(pawl_id(session)));
 }
 
 /* A granted attempt of which nothing ran waits again; no attempt is used up. */

@@ -45,10 +45,11 @@ struct PawlWorker {
   gint64 stop_by_mono_ms; /* stopping: what cannot be recorded by then is left to the next start's recovery */
   atomic_uint active;
   pthread_mutex_t lock;
-  GQueue inbox;      /* PawlReport *; under `lock` */
-  GHashTable *jobs;  /* PawlJob by run id */
-  gint64 wake_at_ms; /* wall clock; 0: nothing is planned */
-  gint64 retry_ms;   /* the store failed: wait so long */
+  GQueue inbox;           /* PawlReport *; under `lock` */
+  GHashTable *jobs;       /* PawlJob by run id */
+  gint64 wake_at_ms;      /* wall clock; 0: nothing is planned */
+  gint64 compare_mono_ms; /* settle_unknown: not before */
+  gint64 retry_ms;        /* the store failed: wait so long */
 };
 
 /* ---- link_work.c ---- */

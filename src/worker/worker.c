@@ -17,6 +17,7 @@
 #define RETRY_MAX_MS 5000
 #define FAKE_CLOCK_LOOK_MS 100
 #define STOP_WAIT_MS 5000
+#define COMPARE_MS 30000 /* how often, at most, the leases held are compared with the jobs known */
 
 void pawl_job_free(PawlJob *job) {
   if (job == NULL) return;
@@ -199,6 +200,21 @@ static gboolean stop_cancelled(PawlWorker *worker, GError **error) {
   return TRUE;
 }
 
+/* A grant whose COMMIT was answered by an error, and yet happened, is a lease that this worker holds without knowing of it: nothing of it runs. */
+static gboolean settle_unknown(PawlWorker *worker, GError **error) {
+  g_autoptr(GArray) held = g_array_new(FALSE, FALSE, sizeof(PawlOrphan));
+  if (pawl_clock_mono_ms() < worker->compare_mono_ms) return TRUE;
+  if (!pawl_store_held(worker->store, &worker->session, held, error)) return FALSE;
+  for (guint i = 0; i < held->len; i++) {
+    const PawlOrphan *lease = &g_array_index(held, PawlOrphan, i);
+    if (g_hash_table_contains(worker->jobs, &lease->run)) continue;
+    if (!pawl_store_orphan_settle(worker->store, lease, "its worker never heard of it", error)) return FALSE;
+    pawl_log(PAWL_LOG_WARNING, "attempt.unknown", "a lease was held that nobody knew of; it is settled", NULL);
+  }
+  worker->compare_mono_ms = pawl_clock_mono_ms() + COMPARE_MS;
+  return TRUE;
+}
+
 /* ---- the loop ---- */
 
 static gboolean is_due(const PawlWorker *worker) { return worker->wake_at_ms != 0 && worker->wake_at_ms <= pawl_clock_wall_ms(); }
@@ -208,7 +224,7 @@ static gboolean work_once(PawlWorker *worker, GError **error) {
   if (!pawl_link_record_starts(worker, error) || !pawl_link_record_output(worker, error) || !pawl_link_record_ends(worker, error))
     return FALSE;
   if (!atomic_exchange(&worker->work_waits, FALSE) && !is_due(worker)) return TRUE;
-  return stop_cancelled(worker, error) && pull(worker, error);
+  return stop_cancelled(worker, error) && settle_unknown(worker, error) && pull(worker, error);
 }
 
 static gboolean has_done(PawlWorker *worker) {

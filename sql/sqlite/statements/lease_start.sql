@@ -1,6 +1,6 @@
--- lease_start: records that the work of a granted attempt is about to be executed.
+-- lease_start: records that the work of a granted attempt is about to be executed. Why the lease's end is no condition: lease_renew.
 -- params: run:id attempt:int lease_version:int token_digest:text boot_id:text? pid:int? start_ticks:int?
 -- columns: -
 UPDATE leased SET started_at_ms = pawl_now_ms(), boot_id = ?5, pid = ?6, start_ticks = ?7
-WHERE run_id = ?1 AND attempt = ?2 AND lease_version = ?3 AND token_digest = ?4 AND started_at_ms IS NULL AND expires_at_ms > (SELECT pawl_now_ms())
+WHERE run_id = ?1 AND attempt = ?2 AND lease_version = ?3 AND token_digest = ?4 AND started_at_ms IS NULL
   AND NOT EXISTS (SELECT 1 FROM cancels c WHERE c.run_id = leased.run_id);
