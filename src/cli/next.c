@@ -16,7 +16,8 @@ static const PawlOption options[] = {
   {"seconds", 0, PAWL_OPTION_FLAG, offsetof(PawlNextOptions, seconds), NULL, "Six fields are meant, seconds first, or seven with years", 0,
     0, 0},
   {"explain", 0, PAWL_OPTION_FLAG, offsetof(PawlNextOptions, explain), NULL, "Say in a sentence what it means, and warn", 0, 0, 0},
-  {"hash", 0, PAWL_OPTION_TEXT, offsetof(PawlNextOptions, hash), "KEY", "What H is spread by", 0, 0, 0},
+  {"hash", 0, PAWL_OPTION_TEXT, offsetof(PawlNextOptions, hash), "KEY", "What H is spread by; of a trigger it is PROJECT/TASK/TRIGGER", 0,
+    0, 0},
   {"file", 'f', PAWL_OPTION_FILE, offsetof(PawlNextOptions, file), "FILE", "The triggers of this file", 0, 0, 0},
 };
 
