@@ -120,7 +120,7 @@ static gboolean start(Daemon *daemon, GError **error) {
   g_autofree char *slots = g_strdup_printf("%d", daemon->options->slots);
   pawl_log(PAWL_LOG_INFO, "ready", "ready", "slots", slots, NULL);
   pawl_notify("READY=1");
-  malloc_trim(0);
+  pawl_db_tidy(pawl_store_db(daemon->store)); /* it is used again at a HUP only */
   return TRUE;
 }
 
@@ -133,6 +133,7 @@ static void reload(Daemon *daemon) {
   pawl_notify("RELOADING=1");
   if (!pawl_files_apply(daemon->store, daemon->options, FALSE, users, &failed))
     pawl_log(PAWL_LOG_ERROR, "reload.failed", failed->message, NULL);
+  pawl_db_tidy(pawl_store_db(daemon->store));
   pawl_engine_wake(daemon->engine);
   pawl_worker_wake(daemon->worker);
   pawl_notify("READY=1");
