@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "cli/runner_path.h"
 #include "engine/engine.h"
 #include "worker/worker.h"
 
@@ -43,15 +44,10 @@ static gboolean end_attempt(const PawlOrphan *orphan, gpointer data) {
   return pawl_process_end_attempt(orphan->boot_id[0] != '\0' ? &process : NULL, &orphan->run, orphan->attempt, END_ATTEMPT_MS);
 }
 
-/* Beside the program, as in the build folder; else where `make install` puts it. */
 static char *find_runner(GError **error) {
-  g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
-  g_autofree char *folder = self != NULL ? g_path_get_dirname(self) : g_strdup("/");
-  g_autofree char *beside = g_build_filename(folder, "pawl-runner", NULL);
-  g_autofree char *installed = g_build_filename(folder, "..", "libexec", "pawl", "pawl-runner", NULL);
-  if (access(beside, X_OK) == 0) return g_steal_pointer(&beside);
-  if (access(installed, X_OK) == 0) return g_steal_pointer(&installed);
-  g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG, "pawl-runner is neither at %s nor at %s; install pawl again", beside, installed);
+  g_autofree char *path = pawl_runner_path();
+  if (access(path, X_OK) == 0) return g_steal_pointer(&path);
+  g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG, "pawl-runner is neither beside pawl nor at %s; install pawl again", path);
   return NULL;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/files.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/settings.h"
@@ -65,6 +66,7 @@ static gboolean apply_yaml(PawlStore *store, const char *file, gboolean starting
   g_autoptr(GPtrArray) issues = g_ptr_array_new_with_free_func((GDestroyNotify)pawl_issue_free);
   if (!read_file(file, &text, &bytes, error)) return FALSE;
   g_autoptr(PawlBundle) bundle = pawl_bundle_from_yaml(text, bytes, file, issues);
+  if (bundle != NULL) pawl_bundle_review(bundle, file, pawl_clock_wall_ms(), issues);
   log_issues(file, issues);
   if (bundle != NULL) return apply(store, file, bundle, starting, error);
   has_errors(file, error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/bundle.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 
 #include <string.h>
@@ -45,6 +46,7 @@ PawlBundle *pawl_bundle_read(PawlCall *call, const char *file, GPtrArray *issues
   if (!pawl_read_file(file, &text, &bytes, error)) return NULL;
   pawl_out_progress(call->out, "reading %s", shown);
   PawlBundle *bundle = pawl_bundle_from_yaml(text, bytes, shown, issues);
+  if (bundle != NULL) pawl_bundle_review(bundle, shown, pawl_clock_wall_ms(), issues);
   pawl_out_progress_end(call->out);
   if (!pawl_out_json_wanted(call->out)) say_issues(call->out, issues);
   guint n_errors = count_errors(issues, &first);

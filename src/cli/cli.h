@@ -11,7 +11,7 @@ typedef struct {
   const char *url_source; /* where the setting came from: "--store", "PAWL_DATABASE_URL", "default" … */
   char *file;             /* -f */
   char **crontabs;        /* --crontab, repeatable; NULL: none */
-  char *zone;             /* --zone: for crontabs and files without one; NULL: the host's for crontabs, UTC for files */
+  char *zone;             /* --zone: for crontabs; NULL: the host's */
   gint slots;             /* --slots, default 64; 0 = schedule only */
   gint64 drain_ms;        /* --drain, default 25 s; 0 waits for ever */
   gint64 lease_ms;        /* --lease, default 30 s; 3 s to 10 min */
