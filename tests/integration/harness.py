@@ -387,7 +387,10 @@ class Box:
                     found[int(environ.parent.name)] = match.group(1).decode()
         if not found or not self.store_path.exists():
             return []
-        mine = {row["run"] for row in self.store.rows("SELECT lower(hex(id)) AS run FROM runs")}
+        try:
+            mine = {row["run"] for row in self.store.rows("SELECT lower(hex(id)) AS run FROM runs")}
+        except sqlite3.DatabaseError:  # a test of files that are no store
+            return []
         return [pid for pid, run in found.items() if run.replace("-", "") in mine]
 
     def close(self):

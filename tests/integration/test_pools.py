@@ -76,6 +76,23 @@ tasks:
     assert box.assert_never_more(2) == 3
 
 
+def dispatch_A9(box):
+    """A pool goes away from the file while its runs are running and waiting, and comes back: the survivors still count."""
+    text = "pools: {{p: {{slots: 2}}}}\ntasks: {{job: {{exec: {0}, pool: p}}}}"
+    box.up(text.format(box.beat(2500)))
+    for _ in range(5):
+        box.start_run("job")
+    wait_until(lambda: running(box, "job") == 2)
+    gone = box.write("pawl.yaml", f"tasks: {{job: {{exec: {box.beat(2500)}, max_active: 2}}}}")
+    box.cli("apply", "--prune", "-f", gone)
+    box.file.write_text(text.format(box.beat(2500)))
+    box.ok("apply", "--prune", "-f", box.file)
+    assert pool(box, "p")["used"] == 2, "the survivors are counted"
+    box.wait_runs(5, deadline_s=40)
+    assert box.assert_never_more(2) == 5
+    box.store.assert_one_hot_row()
+
+
 def dispatch_A11(box):
     """A run wider than its pool is shown as unsatisfiable, and starts once the pool is wide enough."""
     box.up(f"pools: {{p: {{slots: 2}}}}\ntasks: {{wide: {{exec: {box.beat(100)}, pool: p, slots: 4}}, small: {{noop: {{}}, pool: p}}}}")
@@ -139,6 +156,25 @@ tasks:
         box.start_run("calm")
     wait_until(lambda: running(box, "calm") == 8, 10)
     assert box.assert_never_more(8, "calm") >= 8
+
+
+@pytest.mark.slow
+def dispatch_B5(box):
+    """Narrow runs without end and a wide one: slots are reserved for it after a bound (30 s), and none is idle before that."""
+    box.up(f"""
+pools: {{p: {{slots: 2}}}}
+tasks:
+  narrow: {{exec: {box.beat(1500, trace="narrow")}, pool: p, triggers: {{a: {{every: 1s, overlap: allow}}, b: {{every: 1s, offset: 500ms, overlap: allow}}}}}}
+  wide: {{exec: {box.beat(100, trace="wide")}, pool: p, slots: 2}}
+""")
+    wait_until(lambda: running(box, "narrow") == 2)
+    run = box.start_run("wide")
+    box.wait_state(run, "succeeded", deadline_s=45)
+    box.assert_never_more(2, "narrow")
+    wide = box.beats("wide")
+    inside = [beat for beat in box.beats("narrow") if wide[0].at_ms < beat.at_ms < wide[-1].at_ms]
+    assert not inside, "it had both slots"
+    assert len(starts(box, "narrow")) >= 20, "the others went on meanwhile"
 
 
 def dispatch_B7(box):

@@ -5,10 +5,11 @@ import os
 import shutil
 import sqlite3
 import subprocess
+import tempfile
 
 import pytest
 
-from harness import Box, wait_until
+from harness import PAWL, Box, wait_until
 
 ONE = "tasks: {a: {shell: 'echo hello', triggers: {t: {every: 1s, overlap: allow}}}}"
 
@@ -63,26 +64,37 @@ def test_no_database_at_all(box):
     assert str(box.store_path) in err
 
 
-def test_read_only_store(box):
+@pytest.fixture
+def open_box():
+    """A box that another user can reach."""
+    with tempfile.TemporaryDirectory(prefix="pawl-") as folder:
+        os.chmod(folder, 0o755)
+        box = Box(folder)
+        yield box
+        box.close()
+
+
+def test_read_only_store(open_box):
+    """A store that may be read but not written: reading verbs work or say so, the others are refused."""
+    box, prefix = open_box, []
     filled(box)
-    if os.getuid() == 0:
-        # root may write anything; a user may not
-        os.chmod(box.dir, 0o755)
-        os.chmod(box.store_path, 0o444)
+    before = box.store.rows("SELECT count(*) FROM runs")
+    if os.getuid() == 0:  # root may write anything; a user may not
         prefix = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-        probe = subprocess.run([*prefix, "test", "-r", str(box.store_path)])
-        if probe.returncode != 0:
-            pytest.skip("the test's folder cannot be reached by another user")
-    else:
-        os.chmod(box.store_path, 0o444)
-        os.chmod(box.dir, 0o555)
-        prefix = []
+        if subprocess.run([*prefix, "test", "-x", str(PAWL)], cwd="/").returncode != 0:
+            pytest.skip("another user cannot reach the build folder")
+    for path in box.dir.glob("store.db*"):
+        path.chmod(0o444)
+    box.dir.chmod(0o555)
     try:
-        done = box.cli("run", "a", prefix=prefix)
-        assert done.code in (69, 77), done
-        assert box.cli("up", "-f", box.file, prefix=prefix).code in (69, 77)
+        for verb in (["run", "a"], ["up", "-f", box.file], ["pause", "a"], ["apply", "-f", box.file]):
+            done = box.cli(*verb, prefix=prefix)
+            assert done.code in (69, 77) and str(box.store_path) in done.err, (verb, done)
+        for verb in (["runs"], ["status"], ["list"]):
+            assert box.cli(*verb, prefix=prefix).code in (0, 69, 77)
     finally:
-        os.chmod(box.dir, 0o755)
+        box.dir.chmod(0o755)
+    assert box.store.rows("SELECT count(*) FROM runs") == before
 
 
 @pytest.fixture
