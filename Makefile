@@ -19,7 +19,7 @@ NINJA := ninja -j $(JOBS)
 
 ## all: build into build/, leaves build/pawl and build/pawl-runner
 all: build/build.ninja
-	@$(NINJA) -C build
+	@$(NINJA) -C build pawl pawl-runner
 	@test -x build/pawl && test -x build/pawl-runner
 
 build/build.ninja:
