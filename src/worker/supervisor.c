@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #define EVENTS_A_ROUND 64
-#define SPAWNS_A_ROUND 4 /* then what the first ones wait for is done before the next ones */
 #define BUFFER_BYTES (64 * 1024)
 #define CLOSE_MS 10000 /* what can't be killed for so long is left to its fate when the supervisor is freed */
 
@@ -142,22 +141,22 @@ static void obey_all(PawlSupervisor *supervisor) {
   }
 }
 
-static void spawn_some(PawlSupervisor *supervisor) {
-  for (int i = 0; i < SPAWNS_A_ROUND;) {
-    Attempt *attempt = g_queue_pop_head(&supervisor->to_spawn);
-    if (!attempt) return;
-    if (attempt->finished) continue; /* stopped while it waited here */
-    g_autofree char *why = NULL;
-    i++;
-    if (!pawl_attempt_spawn(attempt, &why)) {
-      pawl_attempt_not_started(attempt, PAWL_STOP_NONE, why);
-      continue;
-    }
-    PawlReport *ready = pawl_report_new(PAWL_REPORT_READY, &attempt->fence, pawl_clock_wall_ms());
-    ready->runner = attempt->process;
-    supervisor->options.report(ready, supervisor->options.data);
-    if (attempt->go_wanted) pawl_attempt_go(attempt);
+/* One a round: between two spawns the others are attended to, and a runner is told to go while it still begins (measured with 200 at
+ * once: the last one starts a tenth earlier than with 32 a round). */
+static void spawn_next(PawlSupervisor *supervisor) {
+  Attempt *attempt;
+  do attempt = g_queue_pop_head(&supervisor->to_spawn);
+  while (attempt && attempt->finished); /* stopped while it waited here */
+  if (!attempt) return;
+  g_autofree char *why = NULL;
+  if (!pawl_attempt_spawn(attempt, &why)) {
+    pawl_attempt_not_started(attempt, PAWL_STOP_NONE, why);
+    return;
   }
+  PawlReport *ready = pawl_report_new(PAWL_REPORT_READY, &attempt->fence, pawl_clock_wall_ms());
+  ready->runner = attempt->process;
+  supervisor->options.report(ready, supervisor->options.data);
+  if (attempt->go_wanted) pawl_attempt_go(attempt);
 }
 
 /* ---- the loop ---- */
@@ -197,7 +196,7 @@ static void *supervisor_main(void *data) {
     int n = epoll_wait(supervisor->epoll, events, EVENTS_A_ROUND, wait_ms);
     for (int i = 0; i < n; i++) take_event(supervisor, events[i].data.ptr, events[i].events);
     obey_all(supervisor);
-    spawn_some(supervisor);
+    spawn_next(supervisor);
     bury(supervisor);
   }
   return NULL;
@@ -240,12 +239,12 @@ static gboolean open_descriptors(PawlSupervisor *supervisor, GError **error) {
     return FALSE;
   }
   close(probe);
-  supervisor->runner_fd = lifted(open(supervisor->options.runner_path, O_PATH | O_CLOEXEC));
-  if (supervisor->runner_fd < 0) {
-    g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG, "pawl-runner: %s: %s", supervisor->options.runner_path, g_strerror(errno));
+  supervisor->runner_fd = lifted(open(supervisor->runner_path, O_PATH | O_CLOEXEC));
+  if (supervisor->runner_fd < 0 || fstat(supervisor->runner_fd, &supervisor->runner_stat) != 0) {
+    g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG, "pawl-runner: %s: %s", supervisor->runner_path, g_strerror(errno));
     return FALSE;
   }
-  g_snprintf(supervisor->runner_path, sizeof supervisor->runner_path, "/proc/self/fd/%d", supervisor->runner_fd);
+  g_snprintf(supervisor->runner_fd_path, sizeof supervisor->runner_fd_path, "/proc/self/fd/%d", supervisor->runner_fd);
   supervisor->null_fd = lifted(open("/dev/null", O_RDONLY | O_CLOEXEC));
   supervisor->epoll = lifted(epoll_create1(EPOLL_CLOEXEC));
   supervisor->wake = (Watch){.kind = WATCH_WAKE, .fd = lifted(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))};
@@ -284,6 +283,7 @@ static void free_all(PawlSupervisor *supervisor) {
   g_queue_clear(&supervisor->to_spawn);
   g_hash_table_unref(supervisor->attempts);
   g_ptr_array_unref(supervisor->finished);
+  g_free(supervisor->runner_path);
   close_fd(supervisor->epoll);
   close_fd(supervisor->wake.fd);
   close_fd(supervisor->timer.fd);
@@ -298,6 +298,7 @@ static void free_all(PawlSupervisor *supervisor) {
 PawlSupervisor *pawl_supervisor_new(const PawlSupervisorOptions *options, GError **error) {
   PawlSupervisor *supervisor = g_new0(PawlSupervisor, 1);
   supervisor->options = *options;
+  supervisor->runner_path = g_strdup(options->runner_path);
   supervisor->epoll = supervisor->null_fd = supervisor->runner_fd = supervisor->wake.fd = supervisor->timer.fd = -1;
   supervisor->attempts = g_hash_table_new_full(fence_hash, fence_equal, NULL, (GDestroyNotify)pawl_attempt_free);
   supervisor->finished = g_ptr_array_new();

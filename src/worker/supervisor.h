@@ -9,11 +9,15 @@
  * control socket closes. So work never outlives the worker, whatever happens to it (G6).
  *
  * An attempt's life: submit (the runner is spawned and waits) -> PAWL_REPORT_READY with the runner's identity -> the link records
- * the start durably -> go (the work is executed) -> OUTPUT... -> ENDED. Before `go` nothing of the work has run. Exactly one ENDED follows each
- * submit, and nothing of the attempt lives when it is reported (except what `keep_background` allows).
+ * the start durably -> go (the work is executed) -> STARTED -> OUTPUT... -> ENDED. Before `go` nothing of the work has run. Exactly one ENDED follows each
+ * submit, and nothing of the attempt lives when it is reported (except what `keep_background` allows). READY is left out when there is no
+ * runner (no process, no memory, a stop before it was spawned), STARTED when the work could not be executed. A second submit with the fence of one that
+ * has not ended is dropped without a report.
  *
- * Ownership: a PawlWork passes to the supervisor; a PawlReport passes to the receiver of the report. All functions are thread-safe
- * and never wait. */
+ * Ownership: a PawlWork passes to the supervisor; a PawlReport passes to the receiver of the report, who frees it once its content is
+ * stored: as long as it holds OUTPUT reports, an attempt that has filled its head hands out no more (its tail goes on turning over here), so
+ * a slow store bounds memory instead of filling it. All functions are thread-safe and never wait, except pawl_process_end_attempt() and
+ * pawl_supervisor_free(). */
 #pragma once
 #include "base/id.h"
 
@@ -54,12 +58,14 @@ typedef struct {
   gid_t gid;
   gid_t *groups;
   gsize n_groups;
-  gint64 lease_end_boot_ms; /* CLOCK_BOOTTIME: at this instant all of it is dead. 0: no lease (mail) */
+  gint64 lease_end_boot_ms; /* CLOCK_BOOTTIME: at this instant all of it is killed; TERM min(kill_after, 2 s) before, but not before the last
+                               third of what is left when it is set. 0: no lease (mail) */
   gint64 timeout_ms;        /* 0: none; counted from the start of the work */
   gint64 kill_after_ms;     /* between TERM and KILL */
-  gboolean keep_background; /* processes that outlive the main process are left alone; else they are ended */
+  gboolean keep_background; /* processes that outlive a main process that ended by itself are left alone; else they get TERM and, after
+                               min(kill_after, 2 s), KILL */
   gint64 drain_output_ms;   /* after the main process has ended, output is read on for so long when the pipe stays open */
-  GPtrArray *secrets;       /* char *: replaced by *** in the output, also across chunk borders */
+  GPtrArray *secrets;       /* char *: replaced by *** in the output, also across chunk borders; those shorter than 4 bytes are not */
   gsize output_cap_bytes;   /* half is kept from the head, half from the tail; 0: none is kept */
 } PawlWork;
 void pawl_work_free(PawlWork *work);
@@ -105,7 +111,7 @@ typedef struct {
   gint64 output_bytes;  /* all that it wrote */
   gint64 omitted_bytes; /* of which so many were not kept */
   gint64 cpu_ms, max_rss_kib;
-  char *detail;
+  char *detail; /* NOT_STARTED: why, for people; else NULL */
 } PawlReport;
 void pawl_report_free(PawlReport *report);
 
@@ -114,14 +120,18 @@ typedef struct {
   const char *runner_path;                          /* pawl-runner */
   void (*report)(PawlReport *report, gpointer data); /* called on the supervisor's thread; must not wait; takes ownership */
   gpointer data;
-  gboolean reap_orphans;                            /* pawl is PID 1: reap every child that is not ours */
+  gboolean reap_orphans;                            /* pawl is PID 1: every child of the process is reaped (by the kernel: SIGCHLD gets
+                                                       SA_NOCLDWAIT until the supervisor is freed), so wait(2) gives no statuses */
 } PawlSupervisorOptions;
+/* PAWL_ERROR_CONFIG: no such runner; PAWL_ERROR_UNAVAILABLE: no descriptors, no thread, or a kernel before Linux 5.4. */
 PawlSupervisor *pawl_supervisor_new(const PawlSupervisorOptions *options, GError **error);
 void pawl_supervisor_submit(PawlSupervisor *supervisor, PawlWork *work);
 void pawl_supervisor_go(PawlSupervisor *supervisor, const PawlFence *fence);
 /* Unknown fences are ignored in the three below: the attempt may have ended meanwhile. */
 void pawl_supervisor_renew(PawlSupervisor *supervisor, const PawlFence *fence, gint64 lease_end_boot_ms);
+/* TERM, and KILL after kill_after. The first reason stays; before `go` the end is NOT_STARTED. */
 void pawl_supervisor_stop(PawlSupervisor *supervisor, const PawlFence *fence, PawlStop why);
 void pawl_supervisor_stop_all(PawlSupervisor *supervisor, PawlStop why, gboolean at_once /* KILL without TERM */);
-/* Ends whatever still lives at once (KILL), joins the thread, frees. */
+/* Ends whatever still lives at once (KILL; reported with PAWL_STOP_DRAIN), joins the thread, frees. Waits for what can't die (a dead disk) for
+ * 10 s at most. */
 void pawl_supervisor_free(PawlSupervisor *supervisor);

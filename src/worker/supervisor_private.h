@@ -19,6 +19,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
 
 typedef struct Attempt Attempt;
 
@@ -44,6 +45,7 @@ struct Attempt {
   pid_t work_pid;      /* 0: not started */
 
   GByteArray *unsent; /* for the runner; NULL: nothing */
+  gboolean wants_to_send; /* epoll says when there is room */
   guint8 frame[sizeof(RunnerHead) + RUNNER_REPLY_MAX_BYTES]; /* from the runner, as far as it has arrived */
   gsize frame_bytes;
   GBytes *input_bytes;
@@ -83,7 +85,9 @@ struct PawlSupervisor {
   PawlSupervisorOptions options;
   pthread_t thread;
   int epoll, null_fd, runner_fd;
-  char runner_path[32]; /* of runner_fd: an upgrade that replaces the file does not change what runs */
+  char *runner_path;
+  char runner_fd_path[32]; /* of runner_fd */
+  struct stat runner_stat;
   posix_spawnattr_t spawn_attributes;
   Watch wake, timer;
   gint64 timer_at_ms; /* 0: not armed */

@@ -20,8 +20,12 @@ void pawl_attempt_flush(Attempt *attempt) {
   gssize n = send(attempt->control.fd, unsent->data, unsent->len, MSG_NOSIGNAL | MSG_DONTWAIT);
   if (n < 0 && errno != EAGAIN && errno != EINTR) n = unsent->len; /* it is gone: what it has said is still to be read */
   if (n > 0) g_byte_array_remove_range(unsent, 0, (guint)n);
-  if (unsent->len == 0) g_clear_pointer(&attempt->unsent, g_byte_array_unref);
-  pawl_supervisor_rewatch(attempt->supervisor, &attempt->control, attempt->unsent ? EPOLLIN | EPOLLOUT : EPOLLIN);
+  gboolean all_sent = unsent->len == 0;
+  if (all_sent) g_clear_pointer(&attempt->unsent, g_byte_array_unref);
+  if (all_sent == attempt->wants_to_send) {
+    attempt->wants_to_send = !all_sent;
+    pawl_supervisor_rewatch(attempt->supervisor, &attempt->control, all_sent ? EPOLLIN : EPOLLIN | EPOLLOUT);
+  }
 }
 
 void pawl_attempt_send(Attempt *attempt, RunnerFrameType type, const void *payload, gsize bytes) {

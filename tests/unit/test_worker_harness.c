@@ -32,7 +32,7 @@ const char *runner_path(void) {
   return path;
 }
 
-static Host *new_host(gboolean as_init) {
+static Host *new_host(const char *path, gboolean as_init) {
   Host *host = g_new0(Host, 1);
   g_autoptr(GError) error = NULL;
   pthread_condattr_t attributes;
@@ -41,7 +41,7 @@ static Host *new_host(gboolean as_init) {
   pthread_mutex_init(&host->lock, NULL);
   pthread_cond_init(&host->changed, &attributes);
   host->reports = g_ptr_array_new_with_free_func((GDestroyNotify)pawl_report_free);
-  PawlSupervisorOptions options = {.runner_path = runner_path(), .report = take_report, .data = host, .reap_orphans = as_init};
+  PawlSupervisorOptions options = {.runner_path = path, .report = take_report, .data = host, .reap_orphans = as_init};
   pthread_mutex_lock(&host->lock);
   host->supervisor = pawl_supervisor_new(&options, &error);
   pthread_mutex_unlock(&host->lock);
@@ -49,8 +49,9 @@ static Host *new_host(gboolean as_init) {
   return host;
 }
 
-Host *host_new(void) { return new_host(FALSE); }
-Host *host_new_as_init(void) { return new_host(TRUE); }
+Host *host_new(void) { return new_host(runner_path(), FALSE); }
+Host *host_new_with(const char *path) { return new_host(path, FALSE); }
+Host *host_new_as_init(void) { return new_host(runner_path(), TRUE); }
 
 void host_hold(Host *host) {
   pthread_mutex_lock(&host->lock);

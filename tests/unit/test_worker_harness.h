@@ -10,6 +10,7 @@
 
 typedef struct Host Host;
 Host *host_new(void);                            /* answers READY with go */
+Host *host_new_with(const char *path);           /* another pawl-runner */
 Host *host_new_as_init(void);                    /* the same with reap_orphans */
 void host_hold(Host *host);                      /* from now on it does not */
 PawlSupervisor *host_supervisor(Host *host);

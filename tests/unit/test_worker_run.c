@@ -471,6 +471,23 @@ static void test_reap_orphans(void) {
   prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
+/* An upgrade replaces the file of pawl-runner under a running pawl, which goes on with the one that it began with. */
+static void test_runner_replaced(void) {
+  g_autofree char *folder = g_dir_make_tmp("pawl-worker-XXXXXX", NULL), *copy = g_build_filename(folder, "pawl-runner", NULL), *program = NULL;
+  gsize n;
+  g_assert_true(g_file_get_contents(runner_path(), &program, &n, NULL));
+  g_assert_true(g_file_set_contents(copy, program, (gssize)n, NULL));
+  g_assert_cmpint(chmod(copy, 0755), ==, 0);
+  Host *host = host_new_with(copy);
+  assert_exited(host_run(host, work_sh("exit 1")), 1);
+  g_assert_true(g_file_set_contents(copy, "another version", -1, NULL));
+  assert_exited(host_run(host, work_sh("exit 2")), 2);
+  unlink(copy);
+  assert_exited(host_run(host, work_sh("exit 3")), 3);
+  host_free(host);
+  rmdir(folder);
+}
+
 static void test_no_runner(void) {
   g_autoptr(GError) error = NULL;
   PawlSupervisorOptions options = {.runner_path = "/no/such/pawl-runner"};
@@ -501,6 +518,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/run/usage", test_usage);
   g_test_add_func("/run/no-wake-ups", test_no_wake_ups);
   g_test_add_func("/run/reap-orphans", test_reap_orphans);
+  g_test_add_func("/run/runner-replaced", test_runner_replaced);
   g_test_add_func("/run/no-runner", test_no_runner);
   return g_test_run();
 }
