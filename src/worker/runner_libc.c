@@ -82,7 +82,6 @@ void _exit(int status) {
   for (;;) kernel(SYS_exit_group, status, 0, 0, 0, 0, 0);
 }
 
-/* ---- descriptors ---- */
 ssize_t read(int fd, void *to, size_t bytes) { return CALL3(read, fd, to, bytes); }
 ssize_t write(int fd, const void *from, size_t bytes) { return CALL3(write, fd, from, bytes); }
 int close(int fd) { return (int)CALL1(close, fd); }
@@ -108,7 +107,6 @@ int poll(struct pollfd *fds, nfds_t n, int timeout_ms) {
   return (int)CALL6(ppoll, fds, n, timeout_ms < 0 ? NULL : &timeout, NULL, SIGSET_BYTES, 0);
 }
 
-/* ---- signals and time ---- */
 int sigemptyset(sigset_t *set) {
   memset(set, 0, sizeof *set);
   return 0;
@@ -133,7 +131,6 @@ int timerfd_settime(int fd, int flags, const struct itimerspec *when, struct iti
 int clock_gettime(clockid_t clock, struct timespec *ret) { return (int)CALL2(clock_gettime, clock, ret); }
 int kill(pid_t pid, int signal) { return (int)CALL2(kill, pid, signal); }
 
-/* ---- processes ---- */
 pid_t fork(void) { return (pid_t)CALL1(clone, SIGCHLD); }
 int execve(const char *path, char *const argv[], char *const envp[]) { return (int)CALL3(execve, path, argv, envp); }
 pid_t waitpid(pid_t pid, int *status, int options) { return (pid_t)CALL4(wait4, pid, status, options, NULL); }
@@ -165,7 +162,6 @@ long syscall(long number, ...) {
   return checked(kernel(number, arguments[0], arguments[1], arguments[2], arguments[3], 0, 0));
 }
 
-/* ---- memory and text ---- */
 void *mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset) {
   return (void *)CALL6(mmap, at, bytes, protection, flags, fd, offset);
 }

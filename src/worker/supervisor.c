@@ -20,8 +20,6 @@
 #define BUFFER_BYTES (64 * 1024)
 #define CLOSE_MS 10000 /* what can't be killed for so long is left to its fate when the supervisor is freed */
 
-/* ---- epoll and the timer ---- */
-
 gboolean pawl_supervisor_watch(PawlSupervisor *supervisor, Watch *watch, guint32 events) {
   struct epoll_event event = {.events = events, .data.ptr = watch};
   return epoll_ctl(supervisor->epoll, EPOLL_CTL_ADD, watch->fd, &event) == 0;
@@ -32,7 +30,8 @@ void pawl_supervisor_rewatch(PawlSupervisor *supervisor, Watch *watch, guint32 e
   if (watch->fd >= 0) epoll_ctl(supervisor->epoll, EPOLL_CTL_MOD, watch->fd, &event);
 }
 
-/* Between its fork and its exec a runner has a copy of every descriptor, so closing one here does not always take it out of epoll. */
+/* A child that another thread is just starting holds a copy of every descriptor until its exec, so closing one does not always take it out
+ * of epoll. */
 void pawl_supervisor_close_watch(Watch *watch) {
   if (watch->fd < 0) return;
   epoll_ctl(watch->attempt->supervisor->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
@@ -63,8 +62,6 @@ static void act_on_time(PawlSupervisor *supervisor) {
   }
   if (next_ms) pawl_supervisor_set_timer(supervisor, next_ms);
 }
-
-/* ---- commands ---- */
 
 void pawl_supervisor_post(PawlSupervisor *supervisor, Command command) {
   Command *copy = g_new(Command, 1);
@@ -159,8 +156,6 @@ static void spawn_next(PawlSupervisor *supervisor) {
   if (attempt->go_wanted) pawl_attempt_go(attempt);
 }
 
-/* ---- the loop ---- */
-
 static void bury(PawlSupervisor *supervisor) {
   for (guint i = 0; i < supervisor->finished->len; i++) {
     Attempt *attempt = g_ptr_array_index(supervisor->finished, i);
@@ -201,8 +196,6 @@ static void *supervisor_main(void *data) {
   }
   return NULL;
 }
-
-/* ---- making and freeing ---- */
 
 static guint fence_hash(gconstpointer key) {
   const PawlFence *fence = key;

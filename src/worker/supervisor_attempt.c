@@ -53,8 +53,6 @@ static void report(Attempt *attempt, PawlReport *what) {
   attempt->supervisor->options.report(what, attempt->supervisor->options.data);
 }
 
-/* ---- what is asked of it ---- */
-
 void pawl_attempt_go(Attempt *attempt) {
   if (attempt->work) attempt->go_wanted = TRUE;
   if (attempt->work || attempt->went) return;
@@ -106,8 +104,6 @@ void pawl_attempt_write_input(Attempt *attempt) {
     pawl_supervisor_close_watch(&attempt->input);
   }
 }
-
-/* ---- the end ---- */
 
 static void take_output(Attempt *attempt, gint64 now_ms) {
   PawlOutputBatch batch;
@@ -199,8 +195,6 @@ void pawl_attempt_rescued(Attempt *attempt, gboolean all_dead) {
   if (attempt->reaped && all_dead) pawl_attempt_set_ended(attempt, PAWL_END_RUNNER_LOST, stop_of_lost(attempt), NULL);
   settle(attempt);
 }
-
-/* ---- events and time ---- */
 
 static void set_output_timer(Attempt *attempt) {
   gint64 due_ms = pawl_output_due_ms(attempt->output);

@@ -78,7 +78,8 @@ static void test_end_attempt(void) {
   char *ours[] = {path, mark, first, NULL}, *next_attempt[] = {path, mark, second, NULL}, *twelfth_attempt[] = {path, mark, twelfth, NULL};
   char *other[] = {path, other_mark, first, NULL}, *odd[] = {path, longer_mark, first, NULL}, *half[] = {path, mark, NULL};
   g_autofree char *name = unique_name("escaped-");
-  char *argv[] = {(char *)"/bin/sh", (char *)"-c", (char *)"trap '' TERM; env -i sh -c \": $0; while :; do sleep 1000; done\" & while :; do sleep 1000; done", name, NULL};
+  char *argv[] = {(char *)"/bin/sh", (char *)"-c",
+    (char *)"trap '' TERM; env -i sh -c \": $0; while :; do sleep 1000; done\" & while :; do sleep 1000; done", name, NULL};
   pid_t pid = spawn(argv, ours);
   pid_t bystanders[] = {spawn_sleeper(next_attempt), spawn_sleeper(twelfth_attempt), spawn_sleeper(other), spawn_sleeper(odd), spawn_sleeper(half)};
   wait_for(named_processes(name) == 2);

@@ -262,8 +262,6 @@ static void test_renew(void) {
   host_free(host);
 }
 
-/* ---- the runner is killed or stopped ---- */
-
 static void test_runner_killed(void) {
   Host *host = host_new();
   g_autofree char *name = unique_name("lost-");
@@ -312,8 +310,6 @@ static void test_runner_hears_nothing(void) {
   g_assert_cmpint(ended->stop, ==, PAWL_STOP_CANCEL);
   host_free(host);
 }
-
-/* ---- the worker is killed or stopped: it is a process of its own here ---- */
 
 /* `host LEASE_MS RUN SCRIPT` in main(): a worker with one work; says "ready" when that does. */
 static void be_host(char **argv) {
