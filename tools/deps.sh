@@ -14,6 +14,7 @@ set -eu
 table='
 build    cmd:cc                 gcc
 build    file:/usr/include/stdio.h libc6-dev
+build    cmd:musl-gcc           musl-tools
 build    cmd:make               make
 build    cmd:meson              meson
 build    cmd:ninja              ninja-build

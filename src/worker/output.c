@@ -5,12 +5,12 @@
 
 #include <string.h>
 
-#define COALESCE_MS 50       /* from the first byte to the batch that brings it */
+#define COALESCE_MS 50        /* from the first byte to the batch that brings it */
 #define COALESCE_BUSY_MS 1000 /* when the tail turns over faster than it is handed out, most of it would be stored to be deleted */
-#define IDLE_MS 100          /* from the last byte to giving up on a secret's first letters */
+#define IDLE_MS 100           /* from the last byte to giving up on a secret's first letters */
 #define PENDING_MAX_CHUNKS 64 /* of tiny chunks no more are gathered than this */
 #define PENDING_HARD_MAX_CHUNKS 2048
-#define TAIL_PARTS 16        /* the tail is dropped in parts of this fraction */
+#define TAIL_PARTS 16 /* the tail is dropped in parts of this fraction */
 
 /* A chunk that was not handed out yet. */
 typedef struct {
@@ -33,10 +33,10 @@ struct PawlOutput {
   gint64 next_seq, note_seq; /* note_seq 0: the head is not full yet */
   GQueue pending;            /* Pending * */
   gsize pending_bytes;
-  GQueue parts;              /* Part *, oldest first */
-  gint64 taken_before_seq;   /* chunks below it were handed out */
+  GQueue parts;            /* Part *, oldest first */
+  gint64 taken_before_seq; /* chunks below it were handed out */
   gint64 drop_before_seq, told_before_seq;
-  gboolean turning_over;     /* tail chunks were dropped before they were handed out, since the last batch */
+  gboolean turning_over; /* tail chunks were dropped before they were handed out, since the last batch */
   gint64 total_bytes, omitted_bytes;
   gint64 pending_since_ms, last_add_ms, last_take_ms;
   gint64 last_at_ms; /* wall clock of last_add_ms */
@@ -171,8 +171,10 @@ void pawl_output_add(PawlOutput *output, PawlStream stream, const void *bytes, g
   output->last_add_ms = now_ms;
   output->last_at_ms = at_ms;
   Sink sink = {output, stream, at_ms};
-  if (output->secrets) pawl_redact(output->secrets, redaction_of(output, stream), bytes, n_bytes, keep_redacted, &sink);
-  else keep(output, stream, bytes, n_bytes, at_ms);
+  if (output->secrets)
+    pawl_redact(output->secrets, redaction_of(output, stream), bytes, n_bytes, keep_redacted, &sink);
+  else
+    keep(output, stream, bytes, n_bytes, at_ms);
   if (output->pending_since_ms == 0 && output->pending.length > 0) output->pending_since_ms = now_ms;
 }
 
@@ -180,8 +182,10 @@ gint64 pawl_output_due_ms(const PawlOutput *output) {
   gint64 due_ms = 0;
   if (output->pending.length > 0) {
     due_ms = output->pending_since_ms + COALESCE_MS;
-    if (output->turning_over) due_ms = MAX(due_ms, output->last_take_ms + COALESCE_BUSY_MS);
-    else if (output->pending.length > PENDING_MAX_CHUNKS) due_ms = output->pending_since_ms;
+    if (output->turning_over)
+      due_ms = MAX(due_ms, output->last_take_ms + COALESCE_BUSY_MS);
+    else if (output->pending.length > PENDING_MAX_CHUNKS)
+      due_ms = output->pending_since_ms;
   }
   if (pawl_redact_waits(&output->redaction[0]) || pawl_redact_waits(&output->redaction[1])) {
     gint64 idle_ms = output->last_add_ms + IDLE_MS;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 struct PawlSecrets {
-  GPtrArray *texts; /* GBytes * */
+  GPtrArray *texts;    /* GBytes * */
   gboolean first[256]; /* a secret begins with this byte */
 };
 
@@ -39,8 +39,10 @@ static gsize match(const PawlSecrets *secrets, const guint8 *at, gsize n_bytes, 
     gsize n;
     const guint8 *text = g_bytes_get_data(g_ptr_array_index(secrets->texts, i), &n);
     if (memcmp(at, text, MIN(n, n_bytes)) != 0) continue;
-    if (n <= n_bytes) longest = MAX(longest, n);
-    else *ret_open = TRUE;
+    if (n <= n_bytes)
+      longest = MAX(longest, n);
+    else
+      *ret_open = TRUE;
   }
   return longest;
 }
@@ -48,7 +50,7 @@ static gsize match(const PawlSecrets *secrets, const guint8 *at, gsize n_bytes, 
 /* Passes on what is certain (with `all`: everything) and returns how many bytes were dealt with. */
 static gsize scan(const PawlSecrets *secrets, PawlRedaction *state, const guint8 *bytes, gsize n_bytes, gboolean all,
   PawlRedactionSink sink, gpointer data) {
-  gsize until = state->redacted_bytes; /* the bytes before it belong to a secret */
+  gsize until = state->redacted_bytes;                                       /* the bytes before it belong to a secret */
   gsize next = MIN(MAX(state->redacted_bytes, state->shown_bytes), n_bytes); /* the first byte that is still to be passed on or left out */
   gsize i = 0;
   for (; i < n_bytes; i++) {
@@ -70,7 +72,8 @@ static gsize scan(const PawlSecrets *secrets, PawlRedaction *state, const guint8
   return i;
 }
 
-void pawl_redact(const PawlSecrets *secrets, PawlRedaction *state, const guint8 *bytes, gsize n_bytes, PawlRedactionSink sink, gpointer data) {
+void pawl_redact(
+  const PawlSecrets *secrets, PawlRedaction *state, const guint8 *bytes, gsize n_bytes, PawlRedactionSink sink, gpointer data) {
   if (state->held) {
     g_byte_array_append(state->held, bytes, (guint)n_bytes);
     bytes = state->held->data;

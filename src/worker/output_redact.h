@@ -19,7 +19,8 @@ typedef struct {
 
 typedef void (*PawlRedactionSink)(const guint8 *bytes, gsize n_bytes, gpointer data);
 /* Passes on to `sink` what is certain. */
-void pawl_redact(const PawlSecrets *secrets, PawlRedaction *state, const guint8 *bytes, gsize n_bytes, PawlRedactionSink sink, gpointer data);
+void pawl_redact(
+  const PawlSecrets *secrets, PawlRedaction *state, const guint8 *bytes, gsize n_bytes, PawlRedactionSink sink, gpointer data);
 /* Nothing came for a while: shows the "p" of a prompt that could be the beginning of a secret. Only a beginning shorter than
  * PAWL_SECRET_MIN_BYTES is shown (what is longer is probably a secret), and what follows it is still recognised. */
 void pawl_redact_idle(PawlRedaction *state, PawlRedactionSink sink, gpointer data);

@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of pawl-runner (runner_main.c says what it is). One thread; only those functions of libc that runner_libc.c has. */
+/* The parts of pawl-runner (runner_main.c says what it is). libc only, and little of it; one thread. */
 #pragma once
 #include "worker/runner_proto.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* close_range(2), which not every libc has. */
+#define RUNNER_CLOSE_ON_EXEC (1u << 2)
+static inline int runner_close_range(unsigned first, unsigned last, unsigned flags) {
+  return (int)syscall(SYS_close_range, first, last, flags);
+}
 
 /* Why the work could not be executed, as the child tells it through the pipe that closes on exec. */
 typedef struct {

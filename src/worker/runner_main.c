@@ -53,9 +53,9 @@ typedef struct {
   pid_t work;
   bool work_reaped; /* `status` is known */
   int status;
-  uint32_t stop;       /* why it is stopped, RUNNER_STOP_NONE: it is not */
-  bool terminated;     /* TERM was sent */
-  bool killing;        /* KILL was sent; repeated until no child is left */
+  uint32_t stop;   /* why it is stopped, RUNNER_STOP_NONE: it is not */
+  bool terminated; /* TERM was sent */
+  bool killing;    /* KILL was sent; repeated until no child is left */
   bool left_background;
   bool protocol_broken;
   int64_t lease_term_at_ms, timeout_at_ms, kill_at_ms, again_at_ms; /* boot clock; 0: never */
@@ -193,7 +193,7 @@ static void go(Runner *r) {
     RunnerStartFailure failure = {.step = RUNNER_STEP_FORK, .error = errno};
     end_not_started(r, &failure);
   }
-  close_range(0, 2, 0); /* only the work holds its pipes now, so their end is the end of the work's writing */
+  runner_close_range(0, 2, 0); /* only the work holds its pipes now, so their end is the end of the work's writing */
   r->phase = PHASE_STARTING;
   if (r->spec.timeout_ms) r->timeout_at_ms = now_ms + r->spec.timeout_ms;
 }
@@ -207,32 +207,40 @@ static void take_frame(Runner *r) {
     return;
   }
   switch ((RunnerFrameType)r->head.type) {
-    case RUNNER_SPEC: take_spec(r); return;
-    case RUNNER_GO:
-      if (r->phase == PHASE_WAITING) go(r);
-      else control_lost(r, true);
-      return;
-    case RUNNER_RENEW:
-      memcpy(&renew, r->payload, sizeof renew);
-      if (renew.lease_end_boot_ms < 0 || renew.lease_end_boot_ms > RUNNER_TIME_MAX_MS) control_lost(r, true);
-      else set_lease(r, renew.lease_end_boot_ms);
-      return;
-    case RUNNER_STOP:
-    case RUNNER_KILL:
-      memcpy(&command, r->payload, sizeof command);
-      stop(r, command.why, r->head.type == RUNNER_KILL ? 0 : r->spec.kill_after_ms);
-      return;
-    default: control_lost(r, true); return;
+  case RUNNER_SPEC: take_spec(r); return;
+  case RUNNER_GO:
+    if (r->phase == PHASE_WAITING)
+      go(r);
+    else
+      control_lost(r, true);
+    return;
+  case RUNNER_RENEW:
+    memcpy(&renew, r->payload, sizeof renew);
+    if (renew.lease_end_boot_ms < 0 || renew.lease_end_boot_ms > RUNNER_TIME_MAX_MS)
+      control_lost(r, true);
+    else
+      set_lease(r, renew.lease_end_boot_ms);
+    return;
+  case RUNNER_STOP:
+  case RUNNER_KILL:
+    memcpy(&command, r->payload, sizeof command);
+    stop(r, command.why, r->head.type == RUNNER_KILL ? 0 : r->spec.kill_after_ms);
+    return;
+  default: control_lost(r, true); return;
   }
 }
 
 /* Room for the payload whose head has been read. */
 static bool take_head(Runner *r) {
   if (!runner_head_valid(&r->head, true)) return false;
-  if (r->head.bytes <= sizeof r->command) r->payload = r->command;
-  else if (r->have_spec) return false;
-  else if (r->head.bytes <= sizeof small_spec) r->payload = small_spec;
-  else r->payload = r->spec_memory = runner_memory(r->spec_bytes = r->head.bytes);
+  if (r->head.bytes <= sizeof r->command)
+    r->payload = r->command;
+  else if (r->have_spec)
+    return false;
+  else if (r->head.bytes <= sizeof small_spec)
+    r->payload = small_spec;
+  else
+    r->payload = r->spec_memory = runner_memory(r->spec_bytes = r->head.bytes);
   return r->payload != NULL;
 }
 
@@ -300,8 +308,10 @@ static int64_t act_on_time(Runner *r) {
     r->timeout_at_ms = 0;
     stop(r, RUNNER_STOP_TIMEOUT, r->spec.kill_after_ms);
   }
-  if (!r->killing && r->kill_at_ms && boot_ms() >= r->kill_at_ms) kill_all(r);
-  else if (r->killing && now_ms >= r->again_at_ms) kill_all(r);
+  if (!r->killing && r->kill_at_ms && boot_ms() >= r->kill_at_ms)
+    kill_all(r);
+  else if (r->killing && now_ms >= r->again_at_ms)
+    kill_all(r);
 
   int64_t next_ms = r->killing ? r->again_at_ms : r->kill_at_ms;
   if (r->timeout_at_ms && !r->killing) next_ms = next_ms ? min_ms(next_ms, r->timeout_at_ms) : r->timeout_at_ms;
@@ -325,7 +335,7 @@ static void drain_descriptor(int fd) {
 }
 
 static void set_up(Runner *r) {
-  if (close_range(4, ~0u, 0) != 0)
+  if (runner_close_range(4, ~0u, 0) != 0)
     for (int fd = 4; fd < 1024; fd++) close(fd);
   fcntl(RUNNER_CONTROL_FD, F_SETFD, FD_CLOEXEC);
   prctl(PR_SET_NAME, "pawl-runner");

@@ -40,8 +40,7 @@ bool runner_head_valid(const RunnerHead *head, bool to_runner) {
   if (head->version != RUNNER_PROTO_VERSION || head->zero != 0) return false;
   for (size_t i = 0; i < sizeof frame_rules / sizeof *frame_rules; i++) {
     const FrameRule *rule = &frame_rules[i];
-    if (head->type == rule->type && to_runner == rule->to_runner)
-      return head->bytes >= rule->min_bytes && head->bytes <= rule->max_bytes;
+    if (head->type == rule->type && to_runner == rule->to_runner) return head->bytes >= rule->min_bytes && head->bytes <= rule->max_bytes;
   }
   return false;
 }
@@ -73,9 +72,14 @@ static uint8_t *put_strings(uint8_t *to, char *const *strings) {
 
 void runner_spec_write(const RunnerSpec *spec, uint8_t *frame) {
   RunnerHead head = runner_head(RUNNER_SPEC, runner_spec_bytes(spec));
-  SpecNumbers numbers = {
-    .lease_end_boot_ms = spec->lease_end_boot_ms, .timeout_ms = spec->timeout_ms, .kill_after_ms = spec->kill_after_ms,
-    .flags = spec->flags, .uid = spec->uid, .gid = spec->gid, .umask = spec->umask, .n_groups = spec->n_groups};
+  SpecNumbers numbers = {.lease_end_boot_ms = spec->lease_end_boot_ms,
+    .timeout_ms = spec->timeout_ms,
+    .kill_after_ms = spec->kill_after_ms,
+    .flags = spec->flags,
+    .uid = spec->uid,
+    .gid = spec->gid,
+    .umask = spec->umask,
+    .n_groups = spec->n_groups};
   strings_bytes(spec->argv, &numbers.n_args);
   strings_bytes(spec->envp, &numbers.n_env);
   uint8_t *to = put(frame, &head, sizeof head);
@@ -123,8 +127,16 @@ static bool take_strings(char **at, char *end, size_t n, char **pointers) {
 bool runner_spec_read(uint8_t *payload, size_t bytes, char **pointers, RunnerSpec *ret_spec) {
   SpecNumbers n;
   if (!read_numbers(payload, bytes, &n)) return false;
-  RunnerSpec spec = {.lease_end_boot_ms = n.lease_end_boot_ms, .timeout_ms = n.timeout_ms, .kill_after_ms = n.kill_after_ms,
-    .flags = n.flags, .uid = n.uid, .gid = n.gid, .umask = n.umask, .n_groups = n.n_groups, .n_args = n.n_args, .n_env = n.n_env};
+  RunnerSpec spec = {.lease_end_boot_ms = n.lease_end_boot_ms,
+    .timeout_ms = n.timeout_ms,
+    .kill_after_ms = n.kill_after_ms,
+    .flags = n.flags,
+    .uid = n.uid,
+    .gid = n.gid,
+    .umask = n.umask,
+    .n_groups = n.n_groups,
+    .n_args = n.n_args,
+    .n_env = n.n_env};
   spec.groups = (const uint32_t *)(const void *)(payload + sizeof n);
   char *at = (char *)payload + sizeof n + n.n_groups * sizeof(uint32_t), *end = (char *)payload + bytes;
   spec.argv = pointers;

@@ -21,7 +21,7 @@
 #define RUNNER_COMMAND_MAX_BYTES 16u      /* payload of any other frame to the runner */
 #define RUNNER_TEXT_MAX_BYTES 512u
 #define RUNNER_REPLY_MAX_BYTES (16u + RUNNER_TEXT_MAX_BYTES) /* payload of any frame from the runner */
-#define RUNNER_TIME_MAX_MS (INT64_C(1) << 53) /* of any instant or duration: sums don't overflow */
+#define RUNNER_TIME_MAX_MS (INT64_C(1) << 53)                /* of any instant or duration: sums don't overflow */
 #define RUNNER_KILL_AFTER_CAP_MS 2000 /* the longest grace where pawl is gone, the lease ends, or only background processes are left */
 
 typedef enum {
@@ -42,9 +42,15 @@ typedef struct {
   uint16_t zero;
 } RunnerHead;
 
-typedef struct { int64_t lease_end_boot_ms; } RunnerRenew;
-typedef struct { uint32_t why; } RunnerStop; /* PawlStop; also the payload of KILL */
-typedef struct { int32_t pid; } RunnerStarted;
+typedef struct {
+  int64_t lease_end_boot_ms;
+} RunnerRenew;
+typedef struct {
+  uint32_t why;
+} RunnerStop; /* PawlStop; also the payload of KILL */
+typedef struct {
+  int32_t pid;
+} RunnerStarted;
 /* Which step to the work's start failed. */
 typedef enum {
   RUNNER_STEP_NONE, /* it was stopped before */
@@ -57,10 +63,10 @@ typedef enum {
 } RunnerStep;
 /* The supervisor makes words of it: it has the texts of the errors. */
 typedef struct {
-  uint32_t stop; /* PawlStop */
-  int32_t step;  /* RunnerStep */
-  int32_t error; /* errno */
-  int32_t found; /* EXEC: the file exists */
+  uint32_t stop;    /* PawlStop */
+  int32_t step;     /* RunnerStep */
+  int32_t error;    /* errno */
+  int32_t found;    /* EXEC: the file exists */
 } RunnerNotStarted; /* then the program or the directory, without NUL */
 typedef struct {
   int32_t status; /* as wait(2) gives it */

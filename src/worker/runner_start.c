@@ -6,12 +6,11 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
-#include <linux/close_range.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static const char default_path[] = "/usr/local/bin:/usr/bin:/bin";
@@ -22,7 +21,7 @@ static bool become_user(const RunnerSpec *spec) {
 }
 
 static void hide_descriptors(void) {
-  if (close_range(3, ~0u, CLOSE_RANGE_CLOEXEC) == 0) return;
+  if (runner_close_range(3, ~0u, RUNNER_CLOSE_ON_EXEC) == 0) return;
   /* A kernel before 5.11, or a filter that does not know the call. The runner itself has closed whatever it did not open. */
   for (int fd = 3; fd < 64; fd++) fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
@@ -51,8 +50,10 @@ static int exec_work(const RunnerSpec *spec) {
       file[dir_bytes] = '/';
       memcpy(file + dir_bytes + (dir_bytes > 0), name, name_bytes); /* an empty entry is the working directory */
       execve(file, spec->argv, spec->envp);
-      if (errno == EACCES) error = EACCES;
-      else if (errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG && errno != ELOOP) return errno;
+      if (errno == EACCES)
+        error = EACCES;
+      else if (errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG && errno != ELOOP)
+        return errno;
     }
     if (!*end) break;
     dir = end + 1;

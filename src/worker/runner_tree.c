@@ -112,23 +112,11 @@ static bool add_children_of_thread(Tree *tree, pid_t pid, const char *thread) {
 
 /* Calls `visit` for each entry of a folder that is a number. */
 static void each_number_in(const char *path, void (*visit)(Tree *tree, pid_t pid, const char *name), Tree *tree, pid_t pid) {
-  struct {
-    uint64_t inode;
-    int64_t offset;
-    uint16_t bytes;
-    uint8_t type;
-    char name[];
-  } *entry;
-  _Alignas(8) char entries[2048];
-  int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return;
-  for (ssize_t n; (n = getdents64(fd, entries, sizeof entries)) > 0;) {
-    for (ssize_t at = 0; at < n; at += entry->bytes) {
-      entry = (void *)(entries + at);
-      if (number_at(entry->name) > 0) visit(tree, pid, entry->name);
-    }
-  }
-  close(fd);
+  DIR *dir = opendir(path);
+  if (!dir) return;
+  for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
+    if (number_at(entry->d_name) > 0) visit(tree, pid, entry->d_name);
+  closedir(dir);
 }
 
 static void visit_thread(Tree *tree, pid_t pid, const char *name) { add_children_of_thread(tree, pid, name); }

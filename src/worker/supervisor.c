@@ -32,9 +32,9 @@ void pawl_supervisor_rewatch(PawlSupervisor *supervisor, Watch *watch, guint32 e
 
 /* A child that another thread is just starting holds a copy of every descriptor until its exec, so closing one does not always take it out
  * of epoll. */
-void pawl_supervisor_close_watch(Watch *watch) {
+void pawl_supervisor_close_watch(PawlSupervisor *supervisor, Watch *watch) {
   if (watch->fd < 0) return;
-  epoll_ctl(watch->attempt->supervisor->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
+  epoll_ctl(supervisor->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
   close(watch->fd);
   watch->fd = -1;
 }
@@ -60,6 +60,10 @@ static void act_on_time(PawlSupervisor *supervisor) {
     gint64 at_ms = pawl_attempt_act_on_time(attempt, now_ms);
     if (at_ms && (next_ms == 0 || at_ms < next_ms)) next_ms = at_ms;
   }
+  if (supervisor->spare_at_ms && supervisor->spare_at_ms <= now_ms)
+    pawl_spare_make(supervisor);
+  else if (supervisor->spare_at_ms && (next_ms == 0 || supervisor->spare_at_ms < next_ms))
+    next_ms = supervisor->spare_at_ms;
   if (next_ms) pawl_supervisor_set_timer(supervisor, next_ms);
 }
 
@@ -72,7 +76,8 @@ void pawl_supervisor_post(PawlSupervisor *supervisor, Command command) {
   pthread_mutex_unlock(&supervisor->shared.lock);
   guint64 one = 1;
   /* It can't be full: it is read before the queue is emptied. */
-  if (was_empty) while (write(supervisor->wake.fd, &one, sizeof one) < 0 && errno == EINTR) continue;
+  if (was_empty)
+    while (write(supervisor->wake.fd, &one, sizeof one) < 0 && errno == EINTR) continue;
 }
 
 static GQueue take_commands(PawlSupervisor *supervisor) {
@@ -90,8 +95,10 @@ static void submit(PawlSupervisor *supervisor, PawlWork *work) {
   }
   Attempt *attempt = pawl_attempt_new(supervisor, work);
   g_hash_table_insert(supervisor->attempts, &attempt->fence, attempt);
-  if (supervisor->close_at_ms) pawl_attempt_stop(attempt, PAWL_STOP_DRAIN, TRUE);
-  else g_queue_push_tail(&supervisor->to_spawn, attempt);
+  if (supervisor->close_at_ms)
+    pawl_attempt_stop(attempt, PAWL_STOP_DRAIN, TRUE);
+  else
+    g_queue_push_tail(&supervisor->to_spawn, attempt);
 }
 
 static void stop_all(PawlSupervisor *supervisor, PawlStop why, gboolean at_once) {
@@ -106,27 +113,27 @@ static void obey(PawlSupervisor *supervisor, const Command *command) {
   Attempt *attempt = g_hash_table_lookup(supervisor->attempts, &command->fence);
   if (attempt && attempt->finished) attempt = NULL;
   switch (command->kind) {
-    case COMMAND_SUBMIT: submit(supervisor, command->work); break;
-    case COMMAND_GO:
-      if (attempt) pawl_attempt_go(attempt);
-      break;
-    case COMMAND_RENEW:
-      if (attempt) pawl_attempt_renew(attempt, command->lease_end_boot_ms);
-      break;
-    case COMMAND_STOP:
-      if (attempt) pawl_attempt_stop(attempt, command->why, FALSE);
-      break;
-    case COMMAND_STOP_ALL: stop_all(supervisor, command->why, command->at_once); break;
-    case COMMAND_RESCUED:
-      pthread_join(command->thread, NULL);
-      supervisor->n_rescues--;
-      if (attempt) pawl_attempt_rescued(attempt, command->at_once);
-      break;
-    case COMMAND_CLOSE:
-      supervisor->close_at_ms = pawl_clock_boot_ms() + CLOSE_MS;
-      pawl_supervisor_set_timer(supervisor, supervisor->close_at_ms);
-      stop_all(supervisor, PAWL_STOP_DRAIN, TRUE);
-      break;
+  case COMMAND_SUBMIT: submit(supervisor, command->work); break;
+  case COMMAND_GO:
+    if (attempt) pawl_attempt_go(attempt);
+    break;
+  case COMMAND_RENEW:
+    if (attempt) pawl_attempt_renew(attempt, command->lease_end_boot_ms);
+    break;
+  case COMMAND_STOP:
+    if (attempt) pawl_attempt_stop(attempt, command->why, FALSE);
+    break;
+  case COMMAND_STOP_ALL: stop_all(supervisor, command->why, command->at_once); break;
+  case COMMAND_RESCUED:
+    pthread_join(command->thread, NULL);
+    supervisor->n_rescues--;
+    if (attempt) pawl_attempt_rescued(attempt, command->at_once);
+    break;
+  case COMMAND_CLOSE:
+    supervisor->close_at_ms = pawl_clock_boot_ms() + CLOSE_MS;
+    pawl_supervisor_set_timer(supervisor, supervisor->close_at_ms);
+    stop_all(supervisor, PAWL_STOP_DRAIN, TRUE);
+    break;
   }
 }
 
@@ -167,8 +174,7 @@ static void bury(PawlSupervisor *supervisor) {
 
 static gboolean is_over(const PawlSupervisor *supervisor) {
   if (supervisor->close_at_ms == 0) return FALSE;
-  return supervisor->n_rescues == 0 &&
-    (g_hash_table_size(supervisor->attempts) == 0 || pawl_clock_boot_ms() >= supervisor->close_at_ms);
+  return supervisor->n_rescues == 0 && (g_hash_table_size(supervisor->attempts) == 0 || pawl_clock_boot_ms() >= supervisor->close_at_ms);
 }
 
 static void take_event(PawlSupervisor *supervisor, Watch *watch, guint32 events) {
@@ -176,6 +182,11 @@ static void take_event(PawlSupervisor *supervisor, Watch *watch, guint32 events)
   if (watch->fd < 0) return; /* closed earlier in this round */
   if (watch->attempt) {
     if (!watch->attempt->finished) pawl_attempt_event(watch->attempt, watch, events);
+    return;
+  }
+  if (watch->kind == WATCH_SPARE) { /* somebody killed it */
+    pawl_spare_drop(supervisor);
+    pawl_spare_later(supervisor);
     return;
   }
   if (read(watch->fd, &count, sizeof count) < 0) return;
@@ -186,6 +197,7 @@ static void *supervisor_main(void *data) {
   PawlSupervisor *supervisor = data;
   struct epoll_event events[EVENTS_A_ROUND];
   pthread_setname_np(pthread_self(), "supervisor");
+  pawl_spare_make(supervisor);
   while (!is_over(supervisor)) {
     int wait_ms = g_queue_is_empty(&supervisor->to_spawn) ? -1 : 0;
     int n = epoll_wait(supervisor->epoll, events, EVENTS_A_ROUND, wait_ms);
@@ -194,6 +206,7 @@ static void *supervisor_main(void *data) {
     spawn_next(supervisor);
     bury(supervisor);
   }
+  pawl_spare_drop(supervisor);
   return NULL;
 }
 
@@ -212,10 +225,9 @@ static gboolean set_spawn_attributes(PawlSupervisor *supervisor) {
   sigfillset(&defaults);
   sigdelset(&defaults, SIGKILL);
   sigdelset(&defaults, SIGSTOP);
-  return posix_spawnattr_init(&supervisor->spawn_attributes) == 0 &&
-    posix_spawnattr_setsigmask(&supervisor->spawn_attributes, &all) == 0 &&
-    posix_spawnattr_setsigdefault(&supervisor->spawn_attributes, &defaults) == 0 &&
-    posix_spawnattr_setflags(&supervisor->spawn_attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID) == 0;
+  return posix_spawnattr_init(&supervisor->spawn_attributes) == 0 && posix_spawnattr_setsigmask(&supervisor->spawn_attributes, &all) == 0 &&
+         posix_spawnattr_setsigdefault(&supervisor->spawn_attributes, &defaults) == 0 &&
+         posix_spawnattr_setflags(&supervisor->spawn_attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID) == 0;
 }
 
 static int lifted(int fd) {
@@ -292,6 +304,7 @@ PawlSupervisor *pawl_supervisor_new(const PawlSupervisorOptions *options, GError
   PawlSupervisor *supervisor = g_new0(PawlSupervisor, 1);
   supervisor->options = *options;
   supervisor->runner_path = g_strdup(options->runner_path);
+  supervisor->spare.handle.fd = -1;
   supervisor->epoll = supervisor->null_fd = supervisor->runner_fd = supervisor->wake.fd = supervisor->timer.fd = -1;
   supervisor->attempts = g_hash_table_new_full(fence_hash, fence_equal, NULL, (GDestroyNotify)pawl_attempt_free);
   supervisor->finished = g_ptr_array_new();

@@ -38,8 +38,8 @@ typedef struct {
   pid_t pid;
   guint64 start_ticks; /* field 22 of /proc/PID/stat */
 } PawlProcess;
-gboolean pawl_process_identify(pid_t pid, PawlProcess *ret_process);  /* FALSE: no such process */
-gboolean pawl_process_alive(const PawlProcess *process);              /* same boot, pid and start time, and no zombie */
+gboolean pawl_process_identify(pid_t pid, PawlProcess *ret_process); /* FALSE: no such process */
+gboolean pawl_process_alive(const PawlProcess *process);             /* same boot, pid and start time, and no zombie */
 /* Ends what is left of an attempt whose worker is gone: the runner (if it is alive, by all three marks), all its descendants, and any
  * process of this user whose environment holds PAWL_RUN_ID=run and PAWL_ATTEMPT=attempt (a descendant that escaped). Waits until none lives, at most `timeout_ms`.
  * `process` may be NULL. TRUE when nothing lives any more. */
@@ -47,21 +47,22 @@ gboolean pawl_process_end_attempt(const PawlProcess *process, const PawlId *run,
 
 typedef struct {
   PawlFence fence;
-  char *label;             /* for the log: "backup/nightly" */
-  char **argv;             /* argv[0] is looked up in the PATH of envp when it has no slash */
-  char **envp;             /* complete */
+  char *label; /* for the log: "backup/nightly" */
+  char **argv; /* argv[0] is looked up in the PATH of envp when it has no slash */
+  char **envp; /* complete */
   char *cwd;
-  GBytes *input;           /* stdin; NULL: empty */
-  gint umask;              /* -1: inherit */
-  gboolean change_user;    /* then: */
+  GBytes *input;        /* stdin; NULL: empty */
+  gint umask;           /* -1: inherit */
+  gboolean change_user; /* then: */
   uid_t uid;
   gid_t gid;
   gid_t *groups;
   gsize n_groups;
-  gint64 lease_end_boot_ms; /* CLOCK_BOOTTIME: at this instant all of it is killed; TERM min(kill_after, 2 s) before, but not before the last
+  gint64
+    lease_end_boot_ms;  /* CLOCK_BOOTTIME: at this instant all of it is killed; TERM min(kill_after, 2 s) before, but not before the last
                                third of what is left when it is set. 0: no lease (mail) */
-  gint64 timeout_ms;        /* 0: none; counted from the start of the work */
-  gint64 kill_after_ms;     /* between TERM and KILL */
+  gint64 timeout_ms;    /* 0: none; counted from the start of the work */
+  gint64 kill_after_ms; /* between TERM and KILL */
   gboolean keep_background; /* processes that outlive a main process that ended by itself are left alone; else they get TERM and, after
                                min(kill_after, 2 s), KILL */
   gint64 drain_output_ms;   /* after the main process has ended, output is read on for so long when the pipe stays open */
@@ -70,7 +71,11 @@ typedef struct {
 } PawlWork;
 void pawl_work_free(PawlWork *work);
 
-typedef enum { PAWL_STREAM_STDOUT = 1, PAWL_STREAM_STDERR = 2, PAWL_STREAM_NOTE = 3 /* pawl's own words: "[12345 bytes left out]" */ } PawlStream;
+typedef enum {
+  PAWL_STREAM_STDOUT = 1,
+  PAWL_STREAM_STDERR = 2,
+  PAWL_STREAM_NOTE = 3 /* pawl's own words: "[12345 bytes left out]" */
+} PawlStream;
 typedef struct {
   gint64 seq;   /* 1, 2, … within the attempt, in the order of arrival; a tail chunk keeps its place */
   gint64 at_ms; /* wall clock */
@@ -87,29 +92,30 @@ typedef enum {
 } PawlStop;
 
 typedef enum {
-  PAWL_END_EXITED,       /* code */
-  PAWL_END_SIGNALLED,    /* signal */
-  PAWL_END_NOT_STARTED,  /* the work could not be started: `detail` says why ("cwd /x: No such file or directory") */
-  PAWL_END_RUNNER_LOST,  /* the runner itself was killed; all descendants have been ended since */
+  PAWL_END_EXITED,      /* code */
+  PAWL_END_SIGNALLED,   /* signal */
+  PAWL_END_NOT_STARTED, /* the work could not be started: `detail` says why ("cwd /x: No such file or directory") */
+  PAWL_END_RUNNER_LOST, /* the runner itself was killed; all descendants have been ended since */
 } PawlEnd;
 
 typedef enum { PAWL_REPORT_READY, PAWL_REPORT_STARTED, PAWL_REPORT_OUTPUT, PAWL_REPORT_ENDED } PawlReportKind;
 typedef struct {
   PawlReportKind kind;
   PawlFence fence;
-  PawlProcess runner;   /* READY */
-  pid_t work_pid;       /* STARTED */
-  gint64 at_ms;         /* wall clock of STARTED and ENDED */
-  GPtrArray *chunks;    /* OUTPUT: PawlOutputChunk *. Live head chunks at once (within 100 ms); beyond the head, the tail is sent live too, and `drop_before_seq` says
+  PawlProcess runner; /* READY */
+  pid_t work_pid;     /* STARTED */
+  gint64 at_ms;       /* wall clock of STARTED and ENDED */
+  GPtrArray *
+    chunks; /* OUTPUT: PawlOutputChunk *. Live head chunks at once (within 100 ms); beyond the head, the tail is sent live too, and `drop_before_seq` says
                            which earlier tail chunks are to be forgotten, so that no more than the cap stays stored */
   gint64 drop_from_seq, drop_before_seq; /* OUTPUT: chunks with drop_from_seq <= seq < drop_before_seq are to be deleted; 0, 0: none */
-  PawlEnd end;          /* ENDED: */
-  PawlStop stop;        /* why pawl stopped it, NONE when it ended by itself */
+  PawlEnd end;                           /* ENDED: */
+  PawlStop stop;                         /* why pawl stopped it, NONE when it ended by itself */
   gint code, signal;
-  gboolean killed;      /* KILL was needed */
+  gboolean killed;          /* KILL was needed */
   gboolean left_background; /* processes outlived it (and were ended, or kept) */
-  gint64 output_bytes;  /* all that it wrote */
-  gint64 omitted_bytes; /* of which so many were not kept */
+  gint64 output_bytes;      /* all that it wrote */
+  gint64 omitted_bytes;     /* of which so many were not kept */
   gint64 cpu_ms, max_rss_kib;
   char *detail; /* NOT_STARTED: why, for people; else NULL */
 } PawlReport;
@@ -117,10 +123,10 @@ void pawl_report_free(PawlReport *report);
 
 typedef struct PawlSupervisor PawlSupervisor;
 typedef struct {
-  const char *runner_path;                          /* pawl-runner */
+  const char *runner_path;                           /* pawl-runner */
   void (*report)(PawlReport *report, gpointer data); /* called on the supervisor's thread; must not wait; takes ownership */
   gpointer data;
-  gboolean reap_orphans;                            /* pawl is PID 1: every child of the process is reaped (by the kernel: SIGCHLD gets
+  gboolean reap_orphans; /* pawl is PID 1: every child of the process is reaped (by the kernel: SIGCHLD gets
                                                        SA_NOCLDWAIT until the supervisor is freed), so wait(2) gives no statuses */
 } PawlSupervisorOptions;
 /* PAWL_ERROR_CONFIG: no such runner; PAWL_ERROR_UNAVAILABLE: no descriptors, no thread, or a kernel before Linux 5.4. */

@@ -12,11 +12,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define READ_BYTES (64 * 1024)        /* of one pipe in one round: what a pipe holds */
-#define GUARD_MS 1000                 /* so long after the lease's end the runner must have ended */
-#define STOP_GUARD_MS 3000            /* so long after the KILL of a stop */
-#define SLOW_READER_MS 200            /* the receiver still has the last batches: look again then */
-#define DRAIN_ROUNDS 16               /* without time to drain, at most so many reads */
+#define READ_BYTES (64 * 1024) /* of one pipe in one round: what a pipe holds */
+#define GUARD_MS 1000          /* so long after the lease's end the runner must have ended */
+#define STOP_GUARD_MS 3000     /* so long after the KILL of a stop */
+#define SLOW_READER_MS 200     /* the receiver still has the last batches: look again then */
+#define DRAIN_ROUNDS 16        /* without time to drain, at most so many reads */
 
 static void settle(Attempt *attempt);
 
@@ -31,11 +31,11 @@ Attempt *pawl_attempt_new(PawlSupervisor *supervisor, PawlWork *work) {
 }
 
 static void close_all(Attempt *attempt) {
-  pawl_supervisor_close_watch(&attempt->control);
-  pawl_supervisor_close_watch(&attempt->runner);
-  pawl_supervisor_close_watch(&attempt->input);
-  pawl_supervisor_close_watch(&attempt->out[0]);
-  pawl_supervisor_close_watch(&attempt->out[1]);
+  pawl_supervisor_close_watch(attempt->supervisor, &attempt->control);
+  pawl_supervisor_close_watch(attempt->supervisor, &attempt->runner);
+  pawl_supervisor_close_watch(attempt->supervisor, &attempt->input);
+  pawl_supervisor_close_watch(attempt->supervisor, &attempt->out[0]);
+  pawl_supervisor_close_watch(attempt->supervisor, &attempt->out[1]);
 }
 
 void pawl_attempt_free(Attempt *attempt) {
@@ -49,9 +49,7 @@ void pawl_attempt_free(Attempt *attempt) {
   g_free(attempt);
 }
 
-static void report(Attempt *attempt, PawlReport *what) {
-  attempt->supervisor->options.report(what, attempt->supervisor->options.data);
-}
+static void report(Attempt *attempt, PawlReport *what) { attempt->supervisor->options.report(what, attempt->supervisor->options.data); }
 
 void pawl_attempt_go(Attempt *attempt) {
   if (attempt->work) attempt->go_wanted = TRUE;
@@ -101,7 +99,7 @@ void pawl_attempt_write_input(Attempt *attempt) {
     if (n > 0) attempt->input_at += (gsize)n;
     if (n > 0 && attempt->input_at < n_bytes) continue;
     g_clear_pointer(&attempt->input_bytes, g_bytes_unref); /* all is written, or nobody reads it any more */
-    pawl_supervisor_close_watch(&attempt->input);
+    pawl_supervisor_close_watch(attempt->supervisor, &attempt->input);
   }
 }
 
@@ -130,7 +128,7 @@ static gboolean read_output(Attempt *attempt, Watch *out) {
   gssize n = read(out->fd, attempt->supervisor->buffer, READ_BYTES);
   if (n < 0 && (errno == EAGAIN || errno == EINTR)) return FALSE;
   if (n <= 0) {
-    pawl_supervisor_close_watch(out);
+    pawl_supervisor_close_watch(attempt->supervisor, out);
     return FALSE;
   }
   PawlStream stream = out->kind == WATCH_STDOUT ? PAWL_STREAM_STDOUT : PAWL_STREAM_STDERR;
@@ -141,7 +139,7 @@ static gboolean read_output(Attempt *attempt, Watch *out) {
 static void stop_reading(Attempt *attempt) {
   for (int i = 0; i < 2; i++) {
     for (int round = 0; attempt->out[i].fd >= 0 && round < DRAIN_ROUNDS && read_output(attempt, &attempt->out[i]); round++) continue;
-    pawl_supervisor_close_watch(&attempt->out[i]);
+    pawl_supervisor_close_watch(attempt->supervisor, &attempt->out[i]);
   }
 }
 
@@ -175,7 +173,8 @@ static PawlStop stop_of_lost(const Attempt *attempt) {
 static void lost(Attempt *attempt) {
   if (!attempt->went)
     pawl_attempt_set_ended(attempt, PAWL_END_NOT_STARTED, stop_of_lost(attempt), "pawl-runner ended before it started anything");
-  else if (!attempt->rescuing && !pawl_rescue_start(attempt)) set_guard(attempt, pawl_clock_boot_ms() + GUARD_MS); /* tries again */
+  else if (!attempt->rescuing && !pawl_rescue_start(attempt))
+    set_guard(attempt, pawl_clock_boot_ms() + GUARD_MS); /* tries again */
 }
 
 static void reap(Attempt *attempt) {
@@ -185,8 +184,8 @@ static void reap(Attempt *attempt) {
   if (done == 0 && info.si_pid == 0) return;
   /* Otherwise it was reaped here or, when pawl is PID 1, by the kernel (ECHILD). */
   attempt->reaped = TRUE;
-  pawl_supervisor_close_watch(&attempt->runner);
-  pawl_supervisor_close_watch(&attempt->control);
+  pawl_supervisor_close_watch(attempt->supervisor, &attempt->runner);
+  pawl_supervisor_close_watch(attempt->supervisor, &attempt->control);
   if (!attempt->ended) lost(attempt);
 }
 
@@ -205,22 +204,25 @@ static void set_output_timer(Attempt *attempt) {
 
 void pawl_attempt_event(Attempt *attempt, Watch *watch, guint32 events) {
   switch (watch->kind) {
-    case WATCH_CONTROL:
-      if (events & EPOLLOUT) pawl_attempt_flush(attempt);
-      if (events & ~(guint32)EPOLLOUT) pawl_attempt_read_runner(attempt);
-      break;
-    case WATCH_RUNNER: reap(attempt); break;
-    case WATCH_INPUT:
-      if (events & EPOLLERR) g_clear_pointer(&attempt->input_bytes, g_bytes_unref); /* all readers are gone */
-      if (attempt->input_bytes) pawl_attempt_write_input(attempt);
-      else pawl_supervisor_close_watch(&attempt->input);
-      break;
-    case WATCH_STDOUT:
-    case WATCH_STDERR:
-      if (read_output(attempt, watch)) set_output_timer(attempt);
-      break;
-    case WATCH_WAKE:
-    case WATCH_TIMER: break;
+  case WATCH_CONTROL:
+    if (events & EPOLLOUT) pawl_attempt_flush(attempt);
+    if (events & ~(guint32)EPOLLOUT) pawl_attempt_read_runner(attempt);
+    break;
+  case WATCH_RUNNER: reap(attempt); break;
+  case WATCH_INPUT:
+    if (events & EPOLLERR) g_clear_pointer(&attempt->input_bytes, g_bytes_unref); /* all readers are gone */
+    if (attempt->input_bytes)
+      pawl_attempt_write_input(attempt);
+    else
+      pawl_supervisor_close_watch(attempt->supervisor, &attempt->input);
+    break;
+  case WATCH_STDOUT:
+  case WATCH_STDERR:
+    if (read_output(attempt, watch)) set_output_timer(attempt);
+    break;
+  case WATCH_WAKE:
+  case WATCH_SPARE:
+  case WATCH_TIMER: break;
   }
   settle(attempt);
 }
@@ -230,7 +232,8 @@ static void act_on_output(Attempt *attempt, gint64 now_ms) {
   /* What the receiver has not freed is held to the tail's size; what waits here then is dropped from the old end. */
   if (pawl_output_in_tail(attempt->output) && atomic_load(&attempt->unread->bytes) > attempt->output_cap_bytes / 2)
     attempt->slow_reader_until_ms = now_ms + SLOW_READER_MS;
-  else take_output(attempt, now_ms);
+  else
+    take_output(attempt, now_ms);
   set_output_timer(attempt);
 }
 

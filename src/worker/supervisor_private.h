@@ -23,7 +23,7 @@
 
 typedef struct Attempt Attempt;
 
-typedef enum { WATCH_WAKE, WATCH_TIMER, WATCH_CONTROL, WATCH_RUNNER, WATCH_INPUT, WATCH_STDOUT, WATCH_STDERR } WatchKind;
+typedef enum { WATCH_WAKE, WATCH_TIMER, WATCH_SPARE, WATCH_CONTROL, WATCH_RUNNER, WATCH_INPUT, WATCH_STDOUT, WATCH_STDERR } WatchKind;
 typedef struct {
   WatchKind kind;
   int fd; /* -1: closed */
@@ -44,8 +44,8 @@ struct Attempt {
   PawlProcess process; /* the runner */
   pid_t work_pid;      /* 0: not started */
 
-  GByteArray *unsent; /* for the runner; NULL: nothing */
-  gboolean wants_to_send; /* epoll says when there is room */
+  GByteArray *unsent;                                        /* for the runner; NULL: nothing */
+  gboolean wants_to_send;                                    /* epoll says when there is room */
   guint8 frame[sizeof(RunnerHead) + RUNNER_REPLY_MAX_BYTES]; /* from the runner, as far as it has arrived */
   gsize frame_bytes;
   GBytes *input_bytes;
@@ -55,19 +55,19 @@ struct Attempt {
 
   gint64 lease_end_boot_ms, kill_after_ms, drain_output_ms;
   gsize output_cap_bytes;
-  gboolean go_wanted;  /* go came before the runner was spawned */
-  gboolean went;       /* GO was sent: something of the work can have run */
-  gboolean reaped;     /* the runner has ended and is no zombie */
-  gboolean rescuing;   /* a rescue thread is at work */
-  gboolean finished;   /* ENDED was reported */
-  PawlStop asked;      /* why it was asked to stop */
-  PawlReport *ended;   /* what ENDED will say */
+  gboolean go_wanted; /* go came before the runner was spawned */
+  gboolean went;      /* GO was sent: something of the work can have run */
+  gboolean reaped;    /* the runner has ended and is no zombie */
+  gboolean rescuing;  /* a rescue thread is at work */
+  gboolean finished;  /* ENDED was reported */
+  PawlStop asked;     /* why it was asked to stop */
+  PawlReport *ended;  /* what ENDED will say */
 
   /* Boot clock; 0: never. */
   gint64 output_at_ms; /* take the output */
   gint64 slow_reader_until_ms;
-  gint64 drain_at_ms;  /* stop reading */
-  gint64 guard_at_ms;  /* the runner should have ended long ago */
+  gint64 drain_at_ms; /* stop reading */
+  gint64 guard_at_ms; /* the runner should have ended long ago */
 };
 
 typedef enum { COMMAND_SUBMIT, COMMAND_GO, COMMAND_RENEW, COMMAND_STOP, COMMAND_STOP_ALL, COMMAND_RESCUED, COMMAND_CLOSE } CommandKind;
@@ -81,6 +81,13 @@ typedef struct {
   pthread_t thread; /* RESCUED */
 } Command;
 
+/* A runner that was spawned ahead of the next attempt and knows nothing of it. handle.fd -1: there is none. */
+typedef struct {
+  PawlProcess process;
+  Watch handle;
+  int control, out[2]; /* pawl's ends; its stdin is empty */
+} Spare;
+
 struct PawlSupervisor {
   PawlSupervisorOptions options;
   pthread_t thread;
@@ -90,18 +97,20 @@ struct PawlSupervisor {
   struct stat runner_stat;
   posix_spawnattr_t spawn_attributes;
   Watch wake, timer;
-  gint64 timer_at_ms; /* 0: not armed */
+  gint64 timer_at_ms;   /* 0: not armed */
   GHashTable *attempts; /* &attempt->fence -> Attempt * */
   GQueue to_spawn;      /* Attempt * */
-  GPtrArray *finished;  /* Attempt *, freed when the round is over */
+  Spare spare;
+  gint64 spare_at_ms;  /* boot clock: make the next one then; 0: there is one, or none is wanted */
+  GPtrArray *finished; /* Attempt *, freed when the round is over */
   guint n_rescues;
   struct sigaction former_sigchld; /* with reap_orphans */
-  gint64 close_at_ms;   /* 0: open; else it ends then, whatever still lives */
-  guint8 *buffer;       /* for reading */
+  gint64 close_at_ms;              /* 0: open; else it ends then, whatever still lives */
+  guint8 *buffer;                  /* for reading */
 
   struct {
     pthread_mutex_t lock;
-    GQueue commands;    /* Command * */
+    GQueue commands;     /* Command * */
     atomic_bool closing; /* rescues give up */
   } shared;
 };
@@ -110,12 +119,15 @@ struct PawlSupervisor {
 void pawl_supervisor_post(PawlSupervisor *supervisor, Command command); /* any thread */
 gboolean pawl_supervisor_watch(PawlSupervisor *supervisor, Watch *watch, guint32 events);
 void pawl_supervisor_rewatch(PawlSupervisor *supervisor, Watch *watch, guint32 events);
-void pawl_supervisor_close_watch(Watch *watch);
+void pawl_supervisor_close_watch(PawlSupervisor *supervisor, Watch *watch);
 /* One of the attempt's instants has been set. */
 void pawl_supervisor_set_timer(PawlSupervisor *supervisor, gint64 at_ms);
 
 /* supervisor_spawn.c. FALSE: it could not be spawned; `*ret_why` (freed by the caller) says why. */
 gboolean pawl_attempt_spawn(Attempt *attempt, char **ret_why);
+void pawl_spare_make(PawlSupervisor *supervisor);  /* does nothing where there is one; a failure is no matter */
+void pawl_spare_later(PawlSupervisor *supervisor); /* makes one in a moment */
+void pawl_spare_drop(PawlSupervisor *supervisor);  /* ends it */
 
 /* supervisor_runner.c */
 void pawl_attempt_flush(Attempt *attempt); /* writes what is unsent, as far as it goes without waiting */

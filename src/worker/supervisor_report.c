@@ -3,7 +3,7 @@
 
 gboolean pawl_fence_equal(const PawlFence *a, const PawlFence *b) {
   return a->attempt == b->attempt && a->lease_version == b->lease_version && pawl_id_equal(&a->run, &b->run) &&
-    pawl_id_equal(&a->token, &b->token);
+         pawl_id_equal(&a->token, &b->token);
 }
 
 void pawl_work_free(PawlWork *work) {

@@ -21,15 +21,18 @@ static void *rescue_main(void *data) {
   /* One that can't die now (it waits for a dead disk) is waited for: until then the attempt has not ended. */
   do all_dead = pawl_process_end_all(&rescue->process, rescue->session, run, rescue->fence.attempt, ROUND_MS);
   while (!all_dead && !atomic_load(&rescue->supervisor->shared.closing));
-  pawl_supervisor_post(rescue->supervisor,
-    (Command){.kind = COMMAND_RESCUED, .fence = rescue->fence, .thread = pthread_self(), .at_once = all_dead});
+  pawl_supervisor_post(
+    rescue->supervisor, (Command){.kind = COMMAND_RESCUED, .fence = rescue->fence, .thread = pthread_self(), .at_once = all_dead});
   return NULL;
 }
 
 gboolean pawl_rescue_start(Attempt *attempt) {
   Rescue *rescue = g_new0(Rescue, 1);
-  *rescue = (Rescue){.supervisor = attempt->supervisor, .fence = attempt->fence, .process = attempt->process,
-    .session = attempt->work_pid, .marked = attempt->went};
+  *rescue = (Rescue){.supervisor = attempt->supervisor,
+    .fence = attempt->fence,
+    .process = attempt->process,
+    .session = attempt->work_pid,
+    .marked = attempt->went};
   pthread_t thread;
   if (pthread_create(&thread, NULL, rescue_main, rescue) != 0) {
     g_free(rescue);

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 
 G_STATIC_ASSERT((int)RUNNER_STOP_CANCEL == (int)PAWL_STOP_CANCEL && (int)RUNNER_STOP_TIMEOUT == (int)PAWL_STOP_TIMEOUT &&
-  (int)RUNNER_STOP_LEASE == (int)PAWL_STOP_LEASE && (int)RUNNER_STOP_DRAIN == (int)PAWL_STOP_DRAIN);
+                (int)RUNNER_STOP_LEASE == (int)PAWL_STOP_LEASE && (int)RUNNER_STOP_DRAIN == (int)PAWL_STOP_DRAIN);
 
 void pawl_attempt_flush(Attempt *attempt) {
   GByteArray *unsent = attempt->unsent;
@@ -65,8 +65,10 @@ static void take_ended(Attempt *attempt, const guint8 *payload) {
   memcpy(&ended, payload, sizeof ended);
   gboolean signalled = WIFSIGNALED(ended.status);
   pawl_attempt_set_ended(attempt, signalled ? PAWL_END_SIGNALLED : PAWL_END_EXITED, valid_stop(ended.stop), NULL);
-  if (signalled) attempt->ended->signal = WTERMSIG(ended.status);
-  else attempt->ended->code = WEXITSTATUS(ended.status);
+  if (signalled)
+    attempt->ended->signal = WTERMSIG(ended.status);
+  else
+    attempt->ended->code = WEXITSTATUS(ended.status);
   attempt->ended->killed = ended.killed;
   attempt->ended->left_background = ended.left_background;
   attempt->ended->cpu_ms = ended.cpu_ms;
@@ -75,12 +77,12 @@ static void take_ended(Attempt *attempt, const guint8 *payload) {
 
 static const char *exec_hint(const char *program, const RunnerNotStarted *what) {
   switch (what->error) {
-    case ENOENT:
-      if (what->found) return " (the file is there, but the interpreter that its first line or its ELF header names is not)";
-      return strchr(program, '/') ? "" : " (not found in PATH)";
-    case ENOEXEC: return " (neither a program for this machine nor a script with a #! line)";
-    case E2BIG: return " (arguments and environment are larger than the kernel takes; hand large data over as the input)";
-    default: return "";
+  case ENOENT:
+    if (what->found) return " (the file is there, but the interpreter that its first line or its ELF header names is not)";
+    return strchr(program, '/') ? "" : " (not found in PATH)";
+  case ENOEXEC: return " (neither a program for this machine nor a script with a #! line)";
+  case E2BIG: return " (arguments and environment are larger than the kernel takes; hand large data over as the input)";
+  default: return "";
   }
 }
 
@@ -88,14 +90,14 @@ static const char *exec_hint(const char *program, const RunnerNotStarted *what) 
 static char *not_started_text(const RunnerNotStarted *what, const char *subject) {
   const char *why = g_strerror(what->error);
   switch ((RunnerStep)what->step) {
-    case RUNNER_STEP_NONE:
-      return g_strdup(what->stop == PAWL_STOP_LEASE ? "the lease ended before it was started" : "stopped before it was started");
-    case RUNNER_STEP_SET_UP: return g_strdup_printf("pawl-runner: %s", why);
-    case RUNNER_STEP_FORK: return g_strdup_printf("fork: %s", why);
-    case RUNNER_STEP_SESSION: return g_strdup_printf("new session: %s", why);
-    case RUNNER_STEP_USER: return g_strdup_printf("change of user: %s", why);
-    case RUNNER_STEP_CWD: return g_strdup_printf("cwd %s: %s", subject, why);
-    case RUNNER_STEP_EXEC: return g_strdup_printf("exec %s: %s%s", subject, why, exec_hint(subject, what));
+  case RUNNER_STEP_NONE:
+    return g_strdup(what->stop == PAWL_STOP_LEASE ? "the lease ended before it was started" : "stopped before it was started");
+  case RUNNER_STEP_SET_UP: return g_strdup_printf("pawl-runner: %s", why);
+  case RUNNER_STEP_FORK: return g_strdup_printf("fork: %s", why);
+  case RUNNER_STEP_SESSION: return g_strdup_printf("new session: %s", why);
+  case RUNNER_STEP_USER: return g_strdup_printf("change of user: %s", why);
+  case RUNNER_STEP_CWD: return g_strdup_printf("cwd %s: %s", subject, why);
+  case RUNNER_STEP_EXEC: return g_strdup_printf("exec %s: %s%s", subject, why, exec_hint(subject, what));
   }
   return g_strdup(why);
 }
@@ -117,9 +119,12 @@ static gboolean take_frames(Attempt *attempt) {
     gsize bytes = sizeof head + head.bytes;
     if (attempt->frame_bytes < bytes) return TRUE;
     const guint8 *payload = attempt->frame + sizeof head;
-    if (head.type == RUNNER_STARTED) take_started(attempt, payload);
-    else if (head.type == RUNNER_ENDED) take_ended(attempt, payload);
-    else take_not_started(attempt, payload, head.bytes);
+    if (head.type == RUNNER_STARTED)
+      take_started(attempt, payload);
+    else if (head.type == RUNNER_ENDED)
+      take_ended(attempt, payload);
+    else
+      take_not_started(attempt, payload, head.bytes);
     attempt->frame_bytes -= bytes;
     memmove(attempt->frame, attempt->frame + bytes, attempt->frame_bytes);
   }
@@ -134,6 +139,6 @@ void pawl_attempt_read_runner(Attempt *attempt) {
     if (n > 0) attempt->frame_bytes += (gsize)n;
     gboolean sound = n > 0 && take_frames(attempt);
     if (n > 0 && !sound) kill(attempt->process.pid, SIGKILL); /* not reaped yet, so the number is still its own */
-    if (!sound) pawl_supervisor_close_watch(&attempt->control);
+    if (!sound) pawl_supervisor_close_watch(attempt->supervisor, &attempt->control);
   }
 }

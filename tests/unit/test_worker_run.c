@@ -407,7 +407,7 @@ static void test_many(void) {
     g_assert_cmpuint(host_count(host, &fences[i], PAWL_REPORT_ENDED), ==, 1);
   }
   g_assert_cmpuint(own_zombies(), ==, 0);
-  g_assert_cmpuint(own_children(), ==, 0);
+  g_assert_cmpuint(own_children(), <=, 1); /* the spare runner */
   host_free(host);
 }
 
@@ -466,7 +466,7 @@ static void test_reap_orphans(void) {
   work->drain_output_ms = 0;
   assert_exited(host_run(host, work), 2);
   for (int i = 0; i < 20; i++) assert_exited(host_run(host, work_sh("exit 3")), 3);
-  wait_for(own_children() == 0);
+  wait_for(own_children() <= 1); /* the spare runner */
   host_free(host);
   prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
