@@ -14,6 +14,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -62,6 +63,20 @@ static void block_signals(int *ret_fd) {
   *ret_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+/* An attempt takes up to five descriptors. The soft limit is raised as far as the slots ask for and the hard limit allows. */
+static void allow_descriptors(gint slots) {
+  struct rlimit limit;
+  rlim_t wanted = (rlim_t)slots * 5 + 64;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
+  limit.rlim_cur = MIN(wanted, limit.rlim_max);
+  setrlimit(RLIMIT_NOFILE, &limit);
+  if (limit.rlim_cur >= wanted) return;
+  g_autofree char *text =
+    g_strdup_printf("the limit of open files (%lu) is enough for about %lu attempts at once; raise it or lower --slots",
+      (gulong)limit.rlim_cur, (gulong)(limit.rlim_cur > 64 ? (limit.rlim_cur - 64) / 5 : 0));
+  pawl_log(PAWL_LOG_WARNING, "limit.files", text, NULL);
+}
+
 /* ---- start ---- */
 
 static gboolean open_store(Daemon *daemon, GError **error) {
@@ -107,6 +122,7 @@ static gboolean start(Daemon *daemon, GError **error) {
   g_autofree char *text =
     g_strdup_printf("pawl %s on %s (from %s)", PAWL_VERSION, pawl_db_url(pawl_store_db(daemon->store)), daemon->options->url_source);
   pawl_log(PAWL_LOG_NOTICE, "up", text, NULL);
+  allow_descriptors(daemon->options->slots);
   collect_allowed(daemon);
   if (!pawl_files_apply(daemon->store, daemon->options, TRUE, daemon->users, error) || !open_engine(daemon, error) ||
       !open_worker(daemon, error))
