@@ -4,7 +4,7 @@
 #include "cli/cli.h"
 #include "store/publish.h"
 
-/* Reads and applies all of them, each under its own ownership mark (its absolute path). A file with errors changes nothing of its own; each error is logged. FALSE with
- * CONFIG when any failed. `users` (char *) gets the users that system crontabs name: naming the file is the
- * consent. `starting`: no scheduler of ours runs yet. */
+/* Reads and applies all of them, each under its own ownership mark (its absolute path). A file with errors changes nothing of its own;
+ * each error is logged. FALSE with CONFIG when any failed. `users` (char *) gets the users that system crontabs name: naming the file is
+ * the consent. `starting`: no scheduler of ours runs yet. */
 gboolean pawl_files_apply(PawlStore *store, const PawlUpOptions *options, gboolean starting, GPtrArray *users, GError **error);

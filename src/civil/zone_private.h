@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Internal to civil. What a zone file says (tzif.c reads it), and a zone as a row of spans of constant offset (zone.c).
  *
- * The file holds changes up to a year (2037, or the last irregular one), and a footer rule for all years after. The changes are kept as they
- * are, the rule is evaluated at each look: a zone costs 3 KB instead of the 40 KB that every change until 2900 would take.
+ * The file holds changes up to a year (2037, or the last irregular one), and a footer rule for all years after. The changes are kept as
+ * they are, the rule is evaluated at each look: a zone costs 3 KB instead of the 40 KB that every change until 2900 would take.
  *
  * GLib's GTimeZone is not used: up to 2.74 it reads a rule whose daylight time lies behind its standard time as an hour off
  * (Europe/Dublin from 2038 on), and it has no next change. The tests use it as a second opinion elsewhere. */
@@ -33,8 +33,8 @@ typedef struct {
   gint64 rule_from_s; /* the rule holds from here */
 } PawlTzData;
 
-/* Fills `ret_data` from the bytes of a TZif file (RFC 8536, versions 1 to 4). FALSE with a reason when it is none, is damaged, or counts leap
- * seconds. */
+/* Fills `ret_data` from the bytes of a TZif file (RFC 8536, versions 1 to 4). FALSE with a reason when it is none, is damaged, or counts
+ * leap seconds. */
 gboolean pawl_tzif_parse(const guint8 *bytes, gsize n_bytes, PawlTzData *ret_data, const char **ret_why);
 void pawl_tz_data_clear(PawlTzData *data);
 /* A footer such as "CET-1CEST,M3.5.0,M10.5.0/3". */

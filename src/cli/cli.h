@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cli: the command line. One file a verb; the verbs, their options, help texts and examples stand in one table (verbs.c), from which `pawl help`, each verb's
- * --help and the usage errors are printed. A verb computes and hands rows to the formatter (format.c): a table on a terminal, JSON with --json. Nothing
- * else in this room prints. Exit codes: base/error.h. Errors are one line on stderr: "pawl VERB: what is wrong; the fix". */
+/* cli: the command line. One file a verb; the verbs, their options, help texts and examples stand in one table (verbs.c), from which
+ * `pawl help`, each verb's --help and the usage errors are printed. A verb computes and hands rows to the formatter (format.c): a table
+ * on a terminal, JSON with --json. Nothing else in this room prints. Exit codes: base/error.h. Errors are one line on stderr: "pawl VERB:
+ * what is wrong; the fix". */
 #pragma once
 #include <glib.h>
 

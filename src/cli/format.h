@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The formatter: the only place in this room that writes to standard output or standard error.
  *
- * A PawlOut gathers text and writes it in blocks. A closed pipe ends the output in silence: what follows is dropped, and long work asks pawl_out_closed(). Any other
- * failure of standard output is an error at the end (pawl_out_finish). Text that comes from tasks or people is made harmless (control characters) in tables, cards
- * and messages; pawl_out_bytes() alone is raw. */
+ * A PawlOut gathers text and writes it in blocks. A closed pipe ends the output in silence: what follows is dropped, and long work asks
+ * pawl_out_closed(). Any other failure of standard output is an error at the end (pawl_out_finish). Text that comes from tasks or people
+ * is made harmless (control characters) in tables, cards and messages; pawl_out_bytes() alone is raw. */
 #pragma once
 #include "base/json.h"
 

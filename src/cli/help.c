@@ -9,7 +9,8 @@
 
 static const char *const groups[] = {"Start", "Define", "Run", "Look", "Operate"};
 
-/* Adds words, broken at TEXT_WIDTH; lines but the first are indented. `column`: where the text begins. Blanks and breaks in `words` only part them. */
+/* Adds words, broken at TEXT_WIDTH; lines but the first are indented. `column`: where the text begins. Blanks and breaks in `words` only
+ * part them. */
 static void add_words(GString *text, const char *words, gsize column, int indent) {
   g_auto(GStrv) parts = g_strsplit_set(words, " \n", -1);
   gboolean first = TRUE;

@@ -13,6 +13,7 @@ typedef struct {
 int pawl_next_file(PawlCall *call, const char *reference, gint64 after_ms, GError **error);
 int pawl_next_stored(PawlCall *call, const char *reference, gint64 after_ms, GError **error);
 
-/* A row of four cells: civil time, UTC, relative, and a remark where the offset differs from the row before (`last_offset_s`, at first G_MININT). */
+/* A row of four cells: civil time, UTC, relative, and a remark where the offset differs from the row before (`last_offset_s`, at first
+ * G_MININT). */
 void pawl_next_row(PawlTable *table, const PawlZone *zone, gint64 at_ms, gint64 now_ms, gint *last_offset_s);
 void pawl_next_print_warnings(PawlOut *out, const char *sentence, const GPtrArray *warnings);

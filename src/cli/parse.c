@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From argv to a call: the verb is found, then GOption reads the options of the verb, of the program and, for `up`, its settings, all by the tables. */
+/* From argv to a call: the verb is found, then GOption reads the options of the verb, of the program and, for `up`, its settings, all by
+ * the tables. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "cli/verb.h"

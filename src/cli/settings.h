@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The settings of the program: one const table says each one's flag, environment variable, default and meaning. A value comes from the flag, else the
- * environment, else the default, and it is known from which. */
+/* The settings of the program: one const table says each one's flag, environment variable, default and meaning. A value comes from the
+ * flag, else the environment, else the default, and it is known from which. */
 #pragma once
 #include <glib.h>
 
@@ -41,7 +41,8 @@ PawlSettings *pawl_settings_new(char **environment);
 void pawl_settings_free(PawlSettings *settings);
 void pawl_settings_set_flag(PawlSettings *settings, PawlSettingId id, const char *value);
 
-/* The text in force, borrowed; NULL when there is none. `ret_source`: "--slots", "PAWL_SLOTS", "default"; may be NULL. An empty variable counts as not set. */
+/* The text in force, borrowed; NULL when there is none. `ret_source`: "--slots", "PAWL_SLOTS", "default"; may be NULL. An empty variable
+ * counts as not set. */
 const char *pawl_setting_text(const PawlSettings *settings, PawlSettingId id, const char **ret_source);
 /* Sets the error for a bad value: INVALID for a flag, CONFIG for a variable. The message begins with the source. */
 void pawl_setting_refuse(const PawlSettings *settings, PawlSettingId id, GError **error, const char *format, ...) G_GNUC_PRINTF(4, 5);
@@ -50,10 +51,11 @@ gboolean pawl_setting_count(const PawlSettings *settings, PawlSettingId id, gint
 gboolean pawl_setting_duration(
   const PawlSettings *settings, PawlSettingId id, gint64 min_ms, gint64 max_ms, gint64 *ret_ms, GError **error);
 
-/* The store's URL, with a path made absolute, and whence ("--store", "PAWL_DATABASE_URL", "default"). Caller frees the URL; the source is static. INVALID when two
- * flags contradict each other. */
+/* The store's URL, with a path made absolute, and whence ("--store", "PAWL_DATABASE_URL", "default"). Caller frees the URL; the source is
+ * static. INVALID when two flags contradict each other. */
 gboolean pawl_settings_store(const PawlSettings *settings, char **ret_url, const char **ret_source, GError **error);
-/* The folder of the store when nothing is set: $STATE_DIRECTORY (systemd), else for root /var/lib/pawl, else $XDG_STATE_HOME/pawl, else ~/.local/state/pawl. */
+/* The folder of the store when nothing is set: $STATE_DIRECTORY (systemd), else for root /var/lib/pawl, else $XDG_STATE_HOME/pawl, else
+ * ~/.local/state/pawl. */
 char *pawl_default_store_folder(char **environment, gboolean root);
 /* The time zone of this machine as an IANA name, from TZ, /etc/localtime or /etc/timezone; "UTC" when none says one. Caller frees. */
 char *pawl_host_zone(char **environment);

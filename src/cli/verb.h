@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a verb is, and what a call of one holds. Private to the room.
  *
- * A verb is a const row: name, help, options, examples, and the function that does it. Options have no global state: each row says where in the
- * verb's own struct its value goes, and each call has such a struct of its own. A verb's function returns the exit code, or sets `error`, and then
- * the exit code is the error's. */
+ * A verb is a const row: name, help, options, examples, and the function that does it. Options have no global state: each row says where
+ * in the verb's own struct its value goes, and each call has such a struct of its own. A verb's function returns the exit code, or sets
+ * `error`, and then the exit code is the error's. */
 #pragma once
 #include "cli/cli.h"
 #include "cli/format.h"
@@ -78,7 +78,8 @@ const char *pawl_verb_nearest(const char *name);
 /* ---- parsing (parse.c) ---- */
 /* Options that every verb has. */
 const PawlOption *pawl_global_options(gsize *ret_n);
-/* Splits argv (argv[0] is the program) into the verb and the rest. `ret_rest` is a new array of borrowed strings without the verb; ret_verb NULL: none is named. */
+/* Splits argv (argv[0] is the program) into the verb and the rest. `ret_rest` is a new array of borrowed strings without the verb;
+ * ret_verb NULL: none is named. */
 void pawl_split_verb(int argc, char **argv, const char **ret_verb, GPtrArray **ret_rest);
 /* Parses `rest` (without program and verb) for a verb. INVALID: what is wrong and the nearest option. */
 PawlCall *pawl_call_parse(const PawlVerb *verb, const GPtrArray *rest, char **environment, GError **error);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* db: the port to a database engine. A connection runs named statements, iterates rows, and opens and ends transactions; which engine it is,
- * is known below this header only (sqlite.c; PostgreSQL is a module that is opened on demand).
+/* db: the port to a database engine. A connection runs named statements, iterates rows, and opens and ends transactions; which engine it
+ * is, is known below this header only (sqlite.c; PostgreSQL is a module that is opened on demand).
  *
  * Promises: every wait is bounded; an error's code says what to do (BUSY: try again; UNAVAILABLE: the store cannot be used now;
- * AMBIGUOUS: a COMMIT whose outcome is not known; INTERNAL: damaged or a bug); after an error inside a transaction only rollback is legal.
- * A connection belongs to one thread. Write transactions of one process on one store wait for each other in line (a fair
- * lock in the process), then for other processes (busy policy, at most `busy_ms`).
+ * AMBIGUOUS: a COMMIT whose outcome is not known; INTERNAL: damaged or a bug); after an error inside a transaction only rollback is
+ * legal. A connection belongs to one thread. Write transactions of one process on one store wait for each other in line (a fair lock in
+ * the process), then for other processes (busy policy, at most `busy_ms`).
  *
  * Statements live in sql/<engine>/statements/NAME.sql; the build turns them into the table behind PawlSql (db/sql_ids.h: PAWL_SQL_NAME).
  * Each file begins with comment lines that state what it does, its parameters and its columns with their types:
@@ -15,8 +15,8 @@
  *   -- columns: -
  *   INSERT INTO runs (…) VALUES (?1, …) ON CONFLICT DO NOTHING;
  *
- * Types: int (64 bits), text, id (16 bytes), blob, real; '?' = may be null. Instants are int and named _at_ms. In SQL the function pawl_now_ms() is the one
- * clock: on SQLite this machine's wall clock, on PostgreSQL the server's. */
+ * Types: int (64 bits), text, id (16 bytes), blob, real; '?' = may be null. Instants are int and named _at_ms. In SQL the function
+ * pawl_now_ms() is the one clock: on SQLite this machine's wall clock, on PostgreSQL the server's. */
 #pragma once
 #include "base/id.h"
 #include "db/sql_ids.h"
@@ -35,8 +35,8 @@ typedef struct {
   gint64 cache_kib; /* page cache; 0: 512 */
 } PawlDbOptions;
 
-/* PAWL_ERROR_CONFIG: not a URL that is known, a network file system, a store that another program made. UNAVAILABLE: cannot be opened (the reason in the
- * message). NOT_FOUND: missing and not to be created. */
+/* PAWL_ERROR_CONFIG: not a URL that is known, a network file system, a store that another program made. UNAVAILABLE: cannot be opened
+ * (the reason in the message). NOT_FOUND: missing and not to be created. */
 PawlDb *pawl_db_open(const PawlDbOptions *options, GError **error);
 void pawl_db_close(PawlDb *db);
 const char *pawl_db_url(const PawlDb *db);    /* without a password */
@@ -72,8 +72,9 @@ gboolean pawl_db_exec(PawlDb *db, PawlSql sql, gint64 *ret_changed, GError **err
  * of its own: all rows or none. `values` has n_rows * n_values entries; `ret_changed` n_rows entries or NULL. */
 gboolean pawl_db_exec_many(
   PawlDb *db, PawlSql sql, const PawlValue *values, gsize n_values, gsize n_rows, gint64 *ret_changed, GError **error);
-/* A cursor; one statement may be open once at a time on a connection. Read it to its end or close it before the transaction ends (commit refuses,
- * rollback ends it), and outside a transaction before the next write. A statement that writes and returns rows needs a transaction. */
+/* A cursor; one statement may be open once at a time on a connection. Read it to its end or close it before the transaction ends (commit
+ * refuses, rollback ends it), and outside a transaction before the next write. A statement that writes and returns rows needs a
+ * transaction. */
 PawlRows *pawl_db_query(PawlDb *db, PawlSql sql, GError **error, const PawlValue *values, gsize n_values);
 /* TRUE: a row stands there. FALSE with *error set: failed; FALSE without: no more rows. */
 gboolean pawl_rows_next(PawlRows *rows, GError **error);

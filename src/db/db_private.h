@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What db.c and the engines agree on. db.c keeps the rules that are the same everywhere: which engine a URL means, that values fit the declared
- * parameters, the states of a transaction, that a row fits the declared columns. An engine only does what it is told: it is called when the rule
- * allows it. A new engine is a PawlDbEngine and a line in db.c's table. */
+/* What db.c and the engines agree on. db.c keeps the rules that are the same everywhere: which engine a URL means, that values fit the
+ * declared parameters, the states of a transaction, that a row fits the declared columns. An engine only does what it is told: it is
+ * called when the rule allows it. A new engine is a PawlDbEngine and a line in db.c's table. */
 #pragma once
 #include "db/db.h"
 
-/* One statement of the table, the same for every engine. `params` and `columns` hold one letter each: i int, t text, d id, b blob, r real; a capital
- * letter may be null. The names stand in the same order, a blank between them. */
+/* One statement of the table, the same for every engine. `params` and `columns` hold one letter each: i int, t text, d id, b blob, r
+ * real; a capital letter may be null. The names stand in the same order, a blank between them. */
 typedef struct {
   const char *name, *params, *columns, *param_names, *column_names;
 } PawlSqlInfo;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The bell is a FIFO beside the store, STORE.bell. The listener opens it for reading and writing, so that it never sees an end; who rings
- * opens it for writing, once, and writes a byte. A full FIFO is as good as a byte more. Without a listener opening fails (ENXIO) or writing does
- * (EPIPE): then nobody is woken, and the next ring tries again. */
+ * opens it for writing, once, and writes a byte. A full FIFO is as good as a byte more. Without a listener opening fails (ENXIO) or
+ * writing does (EPIPE): then nobody is woken, and the next ring tries again. */
 #include "base/error.h"
 #include "db/sqlite_private.h"
 

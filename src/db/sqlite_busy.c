@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waiting for a lock that another process holds. SQLite can only be asked again, so this asks often at first (a transaction of pawl takes well
- * under a millisecond where nothing waits for the disk) and then every 5 ms or less; the jitter keeps two waiters from asking in step. */
+/* Waiting for a lock that another process holds. SQLite can only be asked again, so this asks often at first (a transaction of pawl takes
+ * well under a millisecond where nothing waits for the disk) and then every 5 ms or less; the jitter keeps two waiters from asking in
+ * step. */
 #include "db/sqlite_private.h"
 
 #define FIRST_US 200

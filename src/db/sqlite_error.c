@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SQLite's result codes (sqlite.org/rescode.html) as pawl's errors: one table, the first row that fits counts, extended codes before the code
- * they belong to. SQLite's own messages name tables, columns and constraints but never a bound value, so they may be passed on. */
+/* SQLite's result codes (sqlite.org/rescode.html) as pawl's errors: one table, the first row that fits counts, extended codes before the
+ * code they belong to. SQLite's own messages name tables, columns and constraints but never a bound value, so they may be passed on. */
 #include "base/error.h"
 #include "db/sqlite_private.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One scheduler per store: a write lock on STORE.lock. It is an OFD lock (fcntl(2)), so it belongs to the open file: it ends with the process however
- * that ends, and no other open or close of the file in this process drops it. The pid inside is for people; whether somebody holds the store
- * is asked of the lock alone. The file is never deleted: a lock on a deleted file would exclude nobody. */
+/* One scheduler per store: a write lock on STORE.lock. It is an OFD lock (fcntl(2)), so it belongs to the open file: it ends with the
+ * process however that ends, and no other open or close of the file in this process drops it. The pid inside is for people; whether
+ * somebody holds the store is asked of the lock alone. The file is never deleted: a lock on a deleted file would exclude nobody. */
 #include "base/error.h"
 #include "db/sqlite_private.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SQLite has one writer at a time and no queue: who polls at the right moment gets the lock. Among the threads of one process this line makes
- * it fair, and spares all but the first the polling. Who leaves hands over to the one who waits longest, so nobody overtakes.
+/* SQLite has one writer at a time and no queue: who polls at the right moment gets the lock. Among the threads of one process this line
+ * makes it fair, and spares all but the first the polling. Who leaves hands over to the one who waits longest, so nobody overtakes.
  *
- * Lines are found by (device, inode), so two spellings of a path are one line. One mutex for the list, one for each line; neither is held while
- * a writer waits or writes. */
+ * Lines are found by (device, inode), so two spellings of a path are one line. One mutex for the list, one for each line; neither is held
+ * while a writer waits or writes. */
 #include "db/sqlite_private.h"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening. Settings of the file (WAL, the application id) are made once and then only checked; settings of the connection are made each time, because
- * SQLite's defaults differ between builds. Nothing is written into a database before it is known to be ours or empty. */
+/* Opening. Settings of the file (WAL, the application id) are made once and then only checked; settings of the connection are made each
+ * time, because SQLite's defaults differ between builds. Nothing is written into a database before it is known to be ours or empty. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "db/sqlite_private.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a store lies and whether it may lie there. The file is made with mknod(): opening and closing it here would drop the POSIX locks that
- * SQLite holds on it in other threads of this process. */
+/* Where a store lies and whether it may lie there. The file is made with mknod(): opening and closing it here would drop the POSIX locks
+ * that SQLite holds on it in other threads of this process. */
 #include "base/error.h"
 #include "base/fault.h"
 #include "db/sqlite_private.h"

@@ -107,7 +107,8 @@ void pawl_sqlite_rollback(PawlDb *db);
 /* Takes the place in line; BUSY when it is not reached in time. */
 gboolean pawl_sqlite_enter_line(PawlSqlite *db, const char *where, GError **error);
 void pawl_sqlite_leave_line(PawlSqlite *db);
-/* What it means that a write with a COMMIT in it failed with `rc`: turns *error (set) into AMBIGUOUS where it is. Nothing is open afterwards. */
+/* What it means that a write with a COMMIT in it failed with `rc`: turns *error (set) into AMBIGUOUS where it is. Nothing is open
+ * afterwards. */
 void pawl_sqlite_commit_failed(PawlSqlite *db, int rc, GError **error);
 
 /* ---- sqlite_bell.c, sqlite_hold.c ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prepared statements: made at first use, kept, and bounded in number, because each holds some kilobytes. A cursor lives in its statement's entry,
- * which is why a statement can be open once. */
+/* Prepared statements: made at first use, kept, and bounded in number, because each holds some kilobytes. A cursor lives in its
+ * statement's entry, which is why a statement can be open once. */
 #include "base/error.h"
 #include "db/sqlite_private.h"
 

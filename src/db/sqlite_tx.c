@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Transactions, and what it means when a COMMIT fails.
  *
- * In WAL mode with synchronous=FULL a COMMIT writes its pages as frames behind the log's end, the last one marked as a commit, syncs the log, and
- * only then moves the log's end in the shared index (sqlite.org/walformat.html). So:
+ * In WAL mode with synchronous=FULL a COMMIT writes its pages as frames behind the log's end, the last one marked as a commit, syncs the
+ * log, and only then moves the log's end in the shared index (sqlite.org/walformat.html). So:
  *   FULL: a write was cut short. Frames carry checksums that run on from frame to frame, so one that is cut off is none; not committed.
  *   IOERR, NOMEM (a failed sync, a failed write, no memory for the index): the commit frame may stand complete in the log, past its end. Nobody sees
  *     it now, and SQLite goes on as if it was not there; but if every process died now, or the power failed, the next opening would rebuild the
  *     index from the log, find that frame and bring the transaction back. So far it is ambiguous.
  *   anything else (BUSY, a constraint, read-only, damage): it failed before it wrote; it is not committed.
- * The second case is settled here at once: another small transaction is committed, whose frame lies where the failed one began. Once that is synced, the
- * failed frames are overwritten or do not join on any more, and the failed COMMIT is definitely not committed. Only when this fails too (the disk
- * is gone) is AMBIGUOUS reported. The power-cut tests prove both. */
+ * The second case is settled here at once: another small transaction is committed, whose frame lies where the failed one began. Once that
+ * is synced, the failed frames are overwritten or do not join on any more, and the failed COMMIT is definitely not committed. Only when
+ * this fails too (the disk is gone) is AMBIGUOUS reported. The power-cut tests prove both. */
 #include "base/error.h"
 #include "base/fault.h"
 #include "db/sqlite_private.h"
@@ -27,7 +27,8 @@ static gboolean not_our_turn(const PawlSqlite *db, const char *where, GError **e
   return FALSE;
 }
 
-/* In WAL mode SQLite would go on writing to a file that was moved, deleted or replaced meanwhile, and who opens the store next would find nothing of it. */
+/* In WAL mode SQLite would go on writing to a file that was moved, deleted or replaced meanwhile, and who opens the store next would find
+ * nothing of it. */
 static gboolean has_moved(PawlSqlite *db) {
   int moved = 0;
   return sqlite3_file_control(db->handle, NULL, SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved;

@@ -83,7 +83,8 @@ static void drain_counter(int fd) {
   while (read(fd, &count, sizeof count) > 0 || errno == EINTR) {}
 }
 
-/* Until `at_ms` (0: for as long as it takes), a ring, a wake-up, a clock step, or `most_ms`. `ret_rang`: somebody outside changed something. */
+/* Until `at_ms` (0: for as long as it takes), a ring, a wake-up, a clock step, or `most_ms`. `ret_rang`: somebody outside changed
+ * something. */
 static void sleep_until(PawlEngine *engine, gint64 at_ms, gint64 most_ms, gboolean *ret_rang) {
   if (getenv("PAWL_FAULT_CLOCK") != NULL) most_ms = MIN(most_ms, FAKE_CLOCK_LOOK_MS);
   arm_timer(engine, at_ms);

@@ -3,9 +3,10 @@
  *
  *   sleep until the earliest instant -> claim what is due -> decide (civil) -> admit in a batch -> tell the worker
  *
- * It starts nothing and picks no worker. It sleeps exactly: until the next due instant, the end of a pause, a ring of the store's bell, a step of
- * the wall clock, or once a minute (with jitter) for the net: leases whose workers are gone, retention, drift. One bad trigger is found by halving its batch and
- * put aside (quarantine); it never stops the others. A store that cannot be used is tried again with a back-off, for as long as it takes.
+ * It starts nothing and picks no worker. It sleeps exactly: until the next due instant, the end of a pause, a ring of the store's bell, a
+ * step of the wall clock, or once a minute (with jitter) for the net: leases whose workers are gone, retention, drift. One bad trigger is
+ * found by halving its batch and put aside (quarantine); it never stops the others. A store that cannot be used is tried again with a
+ * back-off, for as long as it takes.
  *
  * All functions may be called from any thread. */
 #pragma once

@@ -15,7 +15,8 @@ typedef struct {
 gboolean pawl_scheduler_round(PawlStore *store, guint *budget, PawlRound *ret_round, GError **error);
 
 /* ---- recovery.c ---- */
-/* Settles leases of other sessions: ends the processes first, by boot id, pid and start time. `mine`: NULL at start, when every lease is an orphan. */
+/* Settles leases of other sessions: ends the processes first, by boot id, pid and start time. `mine`: NULL at start, when every lease is
+ * an orphan. */
 void pawl_recover_leases(PawlStore *store, const PawlId *mine, const PawlEngineOptions *options);
 void pawl_recover_drift(PawlStore *store);
 

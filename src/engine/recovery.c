@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recovery. An attempt is settled only once nothing of it lives, so that its next attempt never overlaps it. Row by row: one that cannot be settled is
- * logged and left for the next time. */
+/* Recovery. An attempt is settled only once nothing of it lives, so that its next attempt never overlaps it. Row by row: one that cannot
+ * be settled is logged and left for the next time. */
 #include "base/log.h"
 #include "engine/engine_private.h"
 

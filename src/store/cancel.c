@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A cancel is an intent first and a signal second. What waits ends in the same transaction; what is leased gets a row in `cancels`, which every renewal of its
- * worker reads; the worker stops the work and reports. */
+/* A cancel is an intent first and a signal second. What waits ends in the same transaction; what is leased gets a row in `cancels`, which
+ * every renewal of its worker reads; the worker stops the work and reports. */
 #include "base/error.h"
 #include "store/publish_private.h"
 #include "store/runs.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Deleting archives: ids, high-water marks, revisions and history stay, so that what comes back under the same name cannot run an instant twice (G1). */
+/* Deleting archives: ids, high-water marks, revisions and history stay, so that what comes back under the same name cannot run an instant
+ * twice (G1). */
 #include "base/error.h"
 #include "store/publish_private.h"
 

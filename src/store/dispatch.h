@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Dispatch and run leases (DESIGN section 7): hand-out under the pools' gates, start, renewal, finish, expiry, recovery.
  *
- * The fence of an attempt is (run, attempt, lease version, token). The token is made by the worker and stored as a digest. Every call below that acts on
- * a lease compares the whole fence; one that differs changes nothing and is recorded as `attempt.late_report`. */
+ * The fence of an attempt is (run, attempt, lease version, token). The token is made by the worker and stored as a digest. Every call
+ * below that acts on a lease compares the whole fence; one that differs changes nothing and is recorded as `attempt.late_report`. */
 #pragma once
 #include "store/store.h"
 
@@ -33,9 +33,9 @@ typedef struct {
   gboolean more;          /* a bound of the pass was reached: ask again at once */
   gint64 next_wake_at_ms; /* the earliest instant at which something parked becomes runnable, 0: none */
 } PawlPassResult;
-/* One pass over the pools: moves what is due from parked to ready, applies cancel intents and start_within, hands out at most `room` attempts to the session in order of
- * (order key, run id) within each pool, never over a pool's slots, a task's max_active or overlap rule. Blocked rows are parked with the reason and hide nothing. Grants
- * (PawlGrant *) are appended to `grants`. */
+/* One pass over the pools: moves what is due from parked to ready, applies cancel intents and start_within, hands out at most `room`
+ * attempts to the session in order of (order key, run id) within each pool, never over a pool's slots, a task's max_active or overlap
+ * rule. Blocked rows are parked with the reason and hide nothing. Grants (PawlGrant *) are appended to `grants`. */
 gboolean pawl_store_pull(
   PawlStore *store, const PawlId *session, guint room, gint64 lease_ms, GPtrArray *grants, PawlPassResult *ret_result, GError **error);
 
@@ -57,7 +57,8 @@ typedef struct {
   gboolean renewed;
   gboolean cancel_asked;
 } PawlRenewal;
-/* Renews the leases of a batch for `lease_ms` from the database's now; a row that was not renewed has lost its fence. Reads cancel intents by the way. */
+/* Renews the leases of a batch for `lease_ms` from the database's now; a row that was not renewed has lost its fence. Reads cancel
+ * intents by the way. */
 gboolean pawl_store_renew(PawlStore *store, const PawlId *session, gint64 lease_ms, PawlRenewal *renewals, guint n, GError **error);
 
 typedef struct {
@@ -72,8 +73,8 @@ typedef struct {
   gboolean accepted;      /* set: FALSE = late, recorded as such */
   PawlRunState run_state; /* set: the run's state afterwards */
 } PawlFinish;
-/* Ends a batch of attempts exactly once: history row, events, hot row gone; the retry rule may make another attempt (parked `retry`). Frees what the limits of those tasks
- * count and releases as many parked rows as there is room. */
+/* Ends a batch of attempts exactly once: history row, events, hot row gone; the retry rule may make another attempt (parked `retry`).
+ * Frees what the limits of those tasks count and releases as many parked rows as there is room. */
 gboolean pawl_store_finish(PawlStore *store, PawlFinish *finishes, guint n, GError **error);
 
 typedef struct {
@@ -84,7 +85,8 @@ typedef struct {
   const void *bytes;
   gsize n_bytes;
 } PawlOutputRow;
-/* Appends output under the fence of (run, attempt, lease version); rows of an attempt whose fence fell are dropped. Deletes the tail chunks that fell out of the cap first. */
+/* Appends output under the fence of (run, attempt, lease version); rows of an attempt whose fence fell are dropped. Deletes the tail
+ * chunks that fell out of the cap first. */
 typedef struct {
   PawlId run;
   gint attempt;
@@ -107,9 +109,11 @@ typedef struct {
 gboolean pawl_store_orphans(PawlStore *store, const PawlId *mine, const PawlId *after, GArray *orphans /* PawlOrphan */, GError **error);
 /* All leases of a session, for a worker that compares them with what it knows of. */
 gboolean pawl_store_held(PawlStore *store, const PawlId *session, GArray *held /* PawlOrphan */, GError **error);
-/* Settles one whose processes are proved dead: never started -> waiting again without using up an attempt; started -> lost, then the retry rule. */
+/* Settles one whose processes are proved dead: never started -> waiting again without using up an attempt; started -> lost, then the
+ * retry rule. */
 gboolean pawl_store_orphan_settle(PawlStore *store, const PawlOrphan *orphan, const char *reason, GError **error);
-/* Drift: unfinished runs without exactly one hot row, hot rows without a run or with a finished one. Each is put aside as `manual` with the reason. `ret_found` counts. */
+/* Drift: unfinished runs without exactly one hot row, hot rows without a run or with a finished one. Each is put aside as `manual` with
+ * the reason. `ret_found` counts. */
 gboolean pawl_store_drift(PawlStore *store, guint *ret_found, GError **error);
 
 /* What there is to wait for, in one read: cancel intents on leased runs of this session are appended to `cancelled` (PawlId of runs). */

@@ -68,7 +68,8 @@ static gboolean is_accounted(PawlStore *store, const PawlId *trigger, gint64 nom
   return TRUE;
 }
 
-/* The occurrences of the last day before the cursor, since the trigger's newest revision was born. Older ones were made by other revisions. */
+/* The occurrences of the last day before the cursor, since the trigger's newest revision was born. Older ones were made by other
+ * revisions. */
 static gboolean account_trigger(PawlStore *store, const Armed *armed, Account *account, GError **error) {
   gint64 from_ms = MAX(MAX(armed->born_ms, account->horizon_ms), armed->cursor_ms - PAWL_DAY_MS), next;
   g_autoptr(PawlTriggerSpec) spec = pawl_schedule_spec(store, &armed->trigger, armed->revision, error);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why a run stands where it stands. Each sentence is made of stored facts and the numbers that the dispatcher compares; what matters most comes first. */
+/* Why a run stands where it stands. Each sentence is made of stored facts and the numbers that the dispatcher compares; what matters most
+ * comes first. */
 #include "base/clock.h"
 #include "store/explain_private.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of an attempt: exactly once by its fence. What the limits of its task count goes away with it, so parked rows are released in the same transaction. */
+/* The end of an attempt: exactly once by its fence. What the limits of its task count goes away with it, so parked rows are released in
+ * the same transaction. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/fault.h"
@@ -117,7 +118,8 @@ static gboolean park_retry(PawlStore *store, const Lease *lease, PawlMachineEven
              PAWL_INT(now_ms + wait_ms)));
 }
 
-/* The row of the machine that applies, and how long the next attempt waits. An attempt whose cancel was asked for is never followed by another. */
+/* The row of the machine that applies, and how long the next attempt waits. An attempt whose cancel was asked for is never followed by
+ * another. */
 static const PawlTransition *decide_end(const Lease *lease, const PawlFinish *finish, const PawlTaskSpec *spec, gint64 *ret_wait_ms) {
   gboolean started = lease->started_at_ms != 0 || finish->started_at_ms != 0;
   gboolean retry = !lease->cancel_asked && !lease->task_archived &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ledger: what became of occurrences that did not turn into runs. One row a range: a fact that joins on to the trigger's newest row, with the same
- * outcome and reason and no run in between, makes that row longer. */
+/* The ledger: what became of occurrences that did not turn into runs. One row a range: a fact that joins on to the trigger's newest row,
+ * with the same outcome and reason and no run in between, makes that row longer. */
 #include "store/schedules.h"
 #include "store/store_private.h"
 

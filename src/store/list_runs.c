@@ -8,8 +8,8 @@
  *   bad ends           attempts_bad by the instant of the end; an end is never before the instant in the run's id, so the walk stops
  *                      when it has passed the id of the last row that still fits
  *
- * `since` compares the instant of queueing, which for a made-up occurrence is later than the instant in its id; so a walk by id goes on for a day
- * and at least SINCE_SLACK rows below it. */
+ * `since` compares the instant of queueing, which for a made-up occurrence is later than the instant in its id; so a walk by id goes on
+ * for a day and at least SINCE_SLACK rows below it. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "store/runs_private.h"

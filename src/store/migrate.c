@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The schema grows by numbered scripts; each is recorded with the digest of its text. A store is used only when what made it is exactly what this program
- * would have run, or a beginning of that. Opening a store that is up to date takes no lock; everything else happens under the write lock and looks
- * again there, so that two processes which open a fresh store at once make one schema. */
+/* The schema grows by numbered scripts; each is recorded with the digest of its text. A store is used only when what made it is exactly
+ * what this program would have run, or a beginning of that. Opening a store that is up to date takes no lock; everything else happens
+ * under the write lock and looks again there, so that two processes which open a fresh store at once make one schema. */
 #include "base/error.h"
 #include "base/json.h"
 #include "store/store_private.h"

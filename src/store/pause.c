@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pause keeps the cursor and disarms; resume puts what was missed into the ledger as `paused` or, with catch_up, leaves it to the misfire rule. The waiting runs of a paused
- * task are not moved here: the dispatcher parks them as it meets them, so that a pause costs the same whatever the backlog. */
+/* Pause keeps the cursor and disarms; resume puts what was missed into the ledger as `paused` or, with catch_up, leaves it to the misfire
+ * rule. The waiting runs of a paused task are not moved here: the dispatcher parks them as it meets them, so that a pause costs the same
+ * whatever the backlog. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "store/publish_private.h"

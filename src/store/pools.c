@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is set at run time wins over the file until it is cleared. A pool that shrinks below its use ends nothing: nothing starts until use has fallen. */
+/* What is set at run time wins over the file until it is cleared. A pool that shrinks below its use ends nothing: nothing starts until
+ * use has fallen. */
 #include "base/error.h"
 #include "store/publish.h"
 #include "store/store_private.h"

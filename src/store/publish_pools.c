@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pools of a publication. Each project has the pool `default`, unlimited until a file says otherwise. A pool that several files declare alike belongs to the
- * first; it may be removed only when nothing can put a run into it any more and none stands in it. */
+/* Pools of a publication. Each project has the pool `default`, unlimited until a file says otherwise. A pool that several files declare
+ * alike belongs to the first; it may be removed only when nothing can put a run into it any more and none stands in it. */
 #include "base/error.h"
 #include "store/publish_private.h"
 
@@ -141,7 +141,8 @@ static char *joined(GPtrArray *names) {
   return g_strdup(text->str);
 }
 
-/* Tasks with unfinished runs that stand in the pool and stay there. Waiting ones do not where the task goes or goes to another pool: these are cancelled or moved. */
+/* Tasks with unfinished runs that stand in the pool and stay there. Waiting ones do not where the task goes or goes to another pool:
+ * these are cancelled or moved. */
 static gboolean unfinished_names(PawlPublish *publish, const PawlStoredPool *pool, GPtrArray *names, GError **error) {
   GError *why = NULL;
   g_autoptr(PawlRows) rows = pawl_db_query(publish->store->db, PAWL_SQL_POOL_UNFINISHED, error, PAWL_ROW(pawl_id(&pool->id)));

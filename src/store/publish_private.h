@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of apply share. A publication reads all that is stored of the project under the write lock, compares, and writes what differs; a dry run is the
- * same walk on a snapshot with the writes left out, so that diff and apply cannot disagree. */
+/* What the files of apply share. A publication reads all that is stored of the project under the write lock, compares, and writes what
+ * differs; a dry run is the same walk on a snapshot with the writes left out, so that diff and apply cannot disagree. */
 #pragma once
 #include "store/publish.h"
 #include "store/store_private.h"

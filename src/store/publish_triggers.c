@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Triggers of a publication: revisions, and what becomes of the cursor (PROTOCOL section 1).
  *
- * A trigger that was deleted and comes back always gets a new revision, also for an equal spec: a revision's birth marks from when on its occurrences are
- * accounted for. An edit of a trigger or of its task ends a quarantine, since it may well be the cure. */
+ * A trigger that was deleted and comes back always gets a new revision, also for an equal spec: a revision's birth marks from when on its
+ * occurrences are accounted for. An edit of a trigger or of its task ends a quarantine, since it may well be the cure. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "store/publish_private.h"
@@ -59,7 +59,8 @@ static gboolean add_trigger(const TriggerJob *job, const PawlTriggerDef *def, GE
          add_revision(job, def, &schedule.trigger, 1, schedule.cursor_ms, error);
 }
 
-/* Puts the new spec into the schedule: passes over what the old one leaves unsettled where the cursor moves, keeps the cursor where it need not. */
+/* Puts the new spec into the schedule: passes over what the old one leaves unsettled where the cursor moves, keeps the cursor where it
+ * need not. */
 static gboolean move_schedule(const TriggerJob *job, const PawlTriggerDef *def, const PawlTriggerSpec *old /* NULL: was deleted */,
   PawlSchedule *schedule, GError **error) {
   PawlPublish *publish = job->publish;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An occurrence that is due in the very moment in which its timing is edited belongs to the scheduler: it is given up to two seconds to settle it, before the
- * publication takes the write lock. What is still unsettled then goes to the ledger as `superseded`. */
+/* An occurrence that is due in the very moment in which its timing is edited belongs to the scheduler: it is given up to two seconds to
+ * settle it, before the publication takes the write lock. What is still unsettled then goes to the ledger as `superseded`. */
 #include "base/clock.h"
 #include "store/publish_private.h"
 

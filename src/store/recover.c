@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recovery: leases whose worker is gone or that ran out, and drift. A row that cannot be settled never hides the others: each is a transaction of its own. */
+/* Recovery: leases whose worker is gone or that ran out, and drift. A row that cannot be settled never hides the others: each is a
+ * transaction of its own. */
 #include "base/fault.h"
 #include "store/dispatch.h"
 #include "store/store_private.h"

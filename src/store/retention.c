@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* History is dropped by age, oldest ids first, in small bites, so that no writer waits long. A run is deleted when it has ended before the bound; an unfinished one never
- * is, whatever its age, and is passed by. The walk remembers where it was (in this connection only), so that what it passes by is not looked at again and
- * again; when it has come to the bound it starts over at the next call.
+/* History is dropped by age, oldest ids first, in small bites, so that no writer waits long. A run is deleted when it has ended before
+ * the bound; an unfinished one never is, whatever its age, and is passed by. The walk remembers where it was (in this connection only),
+ * so that what it passes by is not looked at again and again; when it has come to the bound it starts over at the next call.
  *
- * The horizon is the first instant of which no scheduled run has been dropped. Below it pawl no longer knows what ran, so that an occurrence
- * there is never admitted: the ledger calls it `too_old`. */
+ * The horizon is the first instant of which no scheduled run has been dropped. Below it pawl no longer knows what ran, so that an
+ * occurrence there is never admitted: the ledger calls it `too_old`. */
 #include "base/clock.h"
 #include "store/runs_private.h"
 

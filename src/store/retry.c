@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A retry of a finished run is a run of its own. It keeps trigger and nominal time, so that the work knows for which instant it runs, and counts as born of the trigger: the
- * overlap rule holds for it, it waits and is never dropped. start_within counts from now. */
+/* A retry of a finished run is a run of its own. It keeps trigger and nominal time, so that the work knows for which instant it runs, and
+ * counts as born of the trigger: the overlap rule holds for it, it waits and is never dropped. start_within counts from now. */
 #include "base/error.h"
 #include "store/runs.h"
 #include "store/schedules.h"

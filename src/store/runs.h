@@ -13,11 +13,13 @@ typedef struct {
 } PawlEnqueue;
 /* Run row + ready (or parked) row + two events, durable when it returns. Rings nothing: the caller does. */
 gboolean pawl_store_enqueue(PawlStore *store, const PawlEnqueue *request, PawlId *ret_run, GError **error);
-/* An intent for each unfinished run named: a run, or all unfinished runs of a task. What waits ends at once in this call; what runs is stopped by its worker. CONFLICT when the run has ended. */
+/* An intent for each unfinished run named: a run, or all unfinished runs of a task. What waits ends at once in this call; what runs is
+ * stopped by its worker. CONFLICT when the run has ended. */
 gboolean pawl_store_cancel_run(PawlStore *store, const PawlId *run, const char *reason, GError **error);
 gboolean pawl_store_cancel_task(
   PawlStore *store, const char *project, const char *task, const char *reason, guint *ret_cancelled, GError **error);
-/* A new run (origin retry, retry_of) of a finished one, with the same input and its task's newest revision. CONFLICT while it is unfinished. */
+/* A new run (origin retry, retry_of) of a finished one, with the same input and its task's newest revision. CONFLICT while it is
+ * unfinished. */
 gboolean pawl_store_retry(PawlStore *store, const PawlId *run, PawlId *ret_run, GError **error);
 
 /* ---- one run ---- */
@@ -29,8 +31,9 @@ typedef struct {
   gint attempts, exit_code /* -1: none */, signal, task_revision;
 } PawlRunRow;
 void pawl_run_row_free(PawlRunRow *row);
-/* `text`: a full id, its unique last 8 (or more) characters, or TASK (its newest run) or TASK/TRIGGER. NOT_FOUND, or CONFLICT when several fit (named).
- * A task's name wins over an id's end; an id's end is looked for among the newest 100,000 runs, and the newest 100,000 of each kind of unfinished ones. */
+/* `text`: a full id, its unique last 8 (or more) characters, or TASK (its newest run) or TASK/TRIGGER. NOT_FOUND, or CONFLICT when
+ * several fit (named). A task's name wins over an id's end; an id's end is looked for among the newest 100,000 runs, and the newest
+ * 100,000 of each kind of unfinished ones. */
 gboolean pawl_store_find_run(PawlStore *store, const char *project, const char *text, PawlId *ret_run, GError **error);
 PawlRunRow *pawl_store_run(PawlStore *store, const PawlId *run, GError **error);
 
@@ -41,8 +44,9 @@ typedef struct {
   gint64 since_ms; /* 0: any; by queued_at_ms */
   gint64 limit;    /* newest first */
 } PawlRunFilter;
-/* PawlRunRow * appended, newest (by id) first; one snapshot. NOT_FOUND for a task or trigger that never was. `trigger` may be TASK/TRIGGER. `since_ms` is exact for
- * runs whose nominal time is at most a day before they were queued, and beyond that for the next 5,000 by id. limit <= 0: all. */
+/* PawlRunRow * appended, newest (by id) first; one snapshot. NOT_FOUND for a task or trigger that never was. `trigger` may be
+ * TASK/TRIGGER. `since_ms` is exact for runs whose nominal time is at most a day before they were queued, and beyond that for the next
+ * 5,000 by id. limit <= 0: all. */
 gboolean pawl_store_runs(PawlStore *store, const PawlRunFilter *filter, GPtrArray *rows, GError **error);
 
 typedef struct {
@@ -125,14 +129,16 @@ typedef struct {
   char *run_state;
 } PawlOccurrence;
 void pawl_occurrence_free(PawlOccurrence *occurrence);
-/* The newest `limit` occurrences or ranges of a trigger with what became of them, newest first: admitted ones (outcome "admitted", run, run_state) and ledger ranges. */
+/* The newest `limit` occurrences or ranges of a trigger with what became of them, newest first: admitted ones (outcome "admitted", run,
+ * run_state) and ledger ranges. */
 gboolean pawl_store_occurrences(PawlStore *store, const PawlId *trigger, guint limit, GPtrArray *rows, GError **error);
-/* Why a run stands where it stands; sentences (char *) appended in the order of importance: what it waits for with the numbers that are compared, position, who holds what, paused by whom; or what happened. */
+/* Why a run stands where it stands; sentences (char *) appended in the order of importance: what it waits for with the numbers that are
+ * compared, position, who holds what, paused by whom; or what happened. */
 gboolean pawl_store_explain_run(PawlStore *store, const PawlId *run, GPtrArray *sentences, GError **error);
 
 /* ---- upkeep ---- */
-/* One small bite: history of runs that ended before now - history_ms, output that is past its keep, ledger rows and events of that age, at most `bite` runs. `ret_more`: there is
- * more to do. Raises the horizon. */
+/* One small bite: history of runs that ended before now - history_ms, output that is past its keep, ledger rows and events of that age,
+ * at most `bite` runs. `ret_more`: there is more to do. Raises the horizon. */
 gboolean pawl_store_retention(PawlStore *store, gint64 history_ms, guint bite, gboolean *ret_more, GError **error);
 typedef struct {
   char *name;
@@ -141,6 +147,6 @@ typedef struct {
   char *fix;
 } PawlCheck;
 void pawl_check_free(PawlCheck *check);
-/* doctor: integrity, schema, drift, G1 and G2 counted from history, pools and limits never over, journal, disk, zones, clock. PawlCheck * appended; changes nothing. Takes seconds on
- * a big store; what is bounded says how far it looked. */
+/* doctor: integrity, schema, drift, G1 and G2 counted from history, pools and limits never over, journal, disk, zones, clock. PawlCheck *
+ * appended; changes nothing. Takes seconds on a big store; what is bounded says how far it looked. */
 gboolean pawl_store_doctor(PawlStore *store, GPtrArray *checks, GError **error);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What people do to triggers moves schedules only by the steps below, so that one rule holds everywhere: a cursor never jumps over an occurrence in silence.
+/* What people do to triggers moves schedules only by the steps below, so that one rule holds everywhere: a cursor never jumps over an
+ * occurrence in silence.
  *
- * G2 speaks of the occurrences of an enabled trigger. A disabled one keeps its cursor, disarmed; when it is enabled again (or edited, or deleted) what it passed by
- * goes to the ledger as one range `disabled`. That is more than G2 asks for, costs one row, and answers "why did nothing run last week" for a trigger that somebody
- * had switched off. While a trigger is deleted it has no occurrences, so that nothing is recorded for that time. */
+ * G2 speaks of the occurrences of an enabled trigger. A disabled one keeps its cursor, disarmed; when it is enabled again (or edited, or
+ * deleted) what it passed by goes to the ledger as one range `disabled`. That is more than G2 asks for, costs one row, and answers "why
+ * did nothing run last week" for a trigger that somebody had switched off. While a trigger is deleted it has no occurrences, so that
+ * nothing is recorded for that time. */
 #include "base/error.h"
 #include "store/schedules.h"
 #include "store/store_private.h"

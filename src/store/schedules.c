@@ -127,8 +127,8 @@ static gboolean fire_reboot_row(PawlStore *store, const RebootRow *row, gint64 b
            PAWL_ROW(pawl_id(&row->trigger), PAWL_INT(row->state_version), PAWL_INT(boot_at_ms)));
 }
 
-/* `boot_at_ms` is computed from the wall clock and the time since boot, so it wanders by clock steps; what is compared is the boot id, and the instant that was
- * stored with it stays this boot's nominal time. */
+/* `boot_at_ms` is computed from the wall clock and the time since boot, so it wanders by clock steps; what is compared is the boot id,
+ * and the instant that was stored with it stays this boot's nominal time. */
 static gboolean boot_instant(PawlStore *store, const char *boot_id, gint64 *boot_at_ms, GError **error) {
   GError *failed = NULL;
   g_autofree char *known = pawl_store_meta_get(store, "boot", &failed);

@@ -3,8 +3,9 @@
  *
  *   claim -> the engine decides (civil, no lock) -> admit
  *
- * On SQLite a claim is a plain read and `state_version` + cursor are compared and set at admission; on PostgreSQL it is a row lease. The C is the
- * same. Admission is one transaction for a batch: run + ready row + two events + cursor moved, or a ledger range + cursor moved. */
+ * On SQLite a claim is a plain read and `state_version` + cursor are compared and set at admission; on PostgreSQL it is a row lease. The
+ * C is the same. Admission is one transaction for a batch: run + ready row + two events + cursor moved, or a ledger range + cursor moved.
+ */
 #pragma once
 #include "store/store.h"
 
@@ -16,8 +17,8 @@ typedef struct {
   gint64 acquired_at_ms; /* the clock of the claim: the decision's now */
 } PawlDueRow;
 
-/* Up to `budget` due rows in order of their due instant, appended to `rows` (GArray of PawlDueRow). `ret_next_due_ms`: the earliest due instant of any armed row not
- * returned, 0 when there is none; `ret_now_ms` the database's clock. */
+/* Up to `budget` due rows in order of their due instant, appended to `rows` (GArray of PawlDueRow). `ret_next_due_ms`: the earliest due
+ * instant of any armed row not returned, 0 when there is none; `ret_now_ms` the database's clock. */
 gboolean pawl_store_claim(PawlStore *store, guint budget, GArray *rows, gint64 *ret_next_due_ms, gint64 *ret_now_ms, GError **error);
 
 /* Specs of a claimed row. Cached in the store by id and revision (bounded); borrowed until the next call of the same function. */
@@ -32,21 +33,23 @@ typedef struct {
   guint admitted, already_run, overlapped; /* set by admit: occurrences by what became of them */
   char *failure;                           /* FAILED: why. Owned by the admission */
 } PawlAdmission;
-/* Settles the whole batch in one transaction. A row that changed since the claim is RACED and drops out. FALSE: nothing of the batch was written
- * (the engine halves it until the bad one stands alone). */
+/* Settles the whole batch in one transaction. A row that changed since the claim is RACED and drops out. FALSE: nothing of the batch was
+ * written (the engine halves it until the bad one stands alone). */
 gboolean pawl_store_admit(PawlStore *store, PawlAdmission **batch, guint n, GError **error);
 
-/* Puts a trigger aside: disarmed until an instant that doubles from 1 min to 1 h with each time in a row; the occurrence stays unsettled, so nothing is lost once
- * the cause is gone. Recorded as event `trigger.quarantined`. */
+/* Puts a trigger aside: disarmed until an instant that doubles from 1 min to 1 h with each time in a row; the occurrence stays unsettled,
+ * so nothing is lost once the cause is gone. Recorded as event `trigger.quarantined`. */
 gboolean pawl_store_quarantine(PawlStore *store, const PawlDueRow *row, const char *reason, GError **error);
 
-/* Arms again what has waited long enough: pauses with an end (their range becomes `paused` in the ledger) and quarantines. `ret_next_ms`: the earliest such instant to
- * come, 0: none. */
+/* Arms again what has waited long enough: pauses with an end (their range becomes `paused` in the ledger) and quarantines. `ret_next_ms`:
+ * the earliest such instant to come, 0: none. */
 gboolean pawl_store_rearm(PawlStore *store, gint64 *ret_next_ms, GError **error);
 
-/* Fires the @reboot triggers that have not fired since this boot: nominal time = the boot's instant, so once per boot. `ret_fired` counts. */
+/* Fires the @reboot triggers that have not fired since this boot: nominal time = the boot's instant, so once per boot. `ret_fired`
+ * counts. */
 gboolean pawl_store_fire_reboot(PawlStore *store, const char *boot_id, gint64 boot_at_ms, guint *ret_fired, GError **error);
 
-/* Adds occurrences that did not become runs to the ledger, inside the caller's transaction; extends the trigger's newest row where it joins on. `reason` NULL: none. */
+/* Adds occurrences that did not become runs to the ledger, inside the caller's transaction; extends the trigger's newest row where it
+ * joins on. `reason` NULL: none. */
 gboolean pawl_store_ledger_add(PawlStore *store, const PawlId *trigger, gint64 last_admitted_ms, const char *outcome, gint64 from_ms,
   gint64 to_ms, gint64 count, gboolean exact, const char *reason, GError **error);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/store_private.h"
 
-/* The last occurrence that is not after until_ms. next(x) never falls as x rises, so that it is the value of next() just below the point where next()
- * jumps past until_ms; that point is found by halving. first_ms <= until_ms is one. */
+/* The last occurrence that is not after until_ms. next(x) never falls as x rises, so that it is the value of next() just below the point
+ * where next() jumps past until_ms; that point is found by halving. first_ms <= until_ms is one. */
 static gint64 last_until(const PawlTiming *timing, gint64 first_ms, gint64 until_ms) {
   gint64 low = first_ms - 1, high = until_ms, last = first_ms;
   while (low < high) {

@@ -5,8 +5,8 @@
  * of its own, unless it says "inside the caller's transaction". What a call returned as done is durable. Instants are read from the
  * database's clock inside the transaction, never from an argument, unless it says so.
  *
- * Lock order (PROTOCOL R4): project, task, trigger, pool gate, task gate, schedule, hot row; ascending id within a class. On SQLite the one write
- * lock stands for all of them. */
+ * Lock order (PROTOCOL R4): project, task, trigger, pool gate, task gate, schedule, hot row; ascending id within a class. On SQLite the
+ * one write lock stands for all of them. */
 #pragma once
 #include "db/db.h"
 #include "domain/domain.h"
@@ -21,8 +21,8 @@ typedef struct {
   gint64 cache_kib;  /* 0: the default of db */
 } PawlStoreOptions;
 
-/* Opens, and migrates a schema that is older (READ_WRITE only). CONFIG: the schema is newer than this program, or its checksums differ (both say what to do). NOT_FOUND: no
- * store there: the message names `pawl up`. */
+/* Opens, and migrates a schema that is older (READ_WRITE only). CONFIG: the schema is newer than this program, or its checksums differ
+ * (both say what to do). NOT_FOUND: no store there: the message names `pawl up`. */
 PawlStore *pawl_store_open(const PawlStoreOptions *options, GError **error);
 void pawl_store_close(PawlStore *store);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(PawlStore, pawl_store_close)

@@ -22,14 +22,14 @@ gboolean pawl_store_int(PawlStore *store, PawlSql sql, gint64 *ret_number, GErro
 char *pawl_store_string(PawlStore *store, PawlSql sql, GError **error, const PawlValue *values, gsize n_values);
 /* Appends the first column of all rows to `ids` (PawlId). */
 gboolean pawl_store_ids(PawlStore *store, PawlSql sql, GArray *ids, GError **error, const PawlValue *values, gsize n_values);
-/* An event that says who did it: data is {"actor": …} and the pairs of strings that follow, ended by NULL; a pair whose value is NULL is left out. Inside the caller's
- * transaction. */
+/* An event that says who did it: data is {"actor": …} and the pairs of strings that follow, ended by NULL; a pair whose value is NULL is
+ * left out. Inside the caller's transaction. */
 gboolean pawl_store_act(PawlStore *store, const PawlId *subject, const char *kind, GError **error, ...) G_GNUC_NULL_TERMINATED;
 
 /* ---- migrate.c ---- */
 typedef enum { PAWL_MIGRATE_NEVER, PAWL_MIGRATE_UPGRADE /* a schema that exists */, PAWL_MIGRATE_CREATE } PawlMigrateHow;
-/* Brings the schema to the end of `list`. CONFIG: newer than the list, or another build's; NEVER and older. NOT_FOUND: no schema and not CREATE. BUSY: older, and
- * another process schedules on it. */
+/* Brings the schema to the end of `list`. CONFIG: newer than the list, or another build's; NEVER and older. NOT_FOUND: no schema and not
+ * CREATE. BUSY: older, and another process schedules on it. */
 gboolean pawl_store_migrate(PawlDb *db, const PawlMigration *list, gsize n, PawlMigrateHow how, gint *ret_version, GError **error);
 
 /* ---- run_create.c: the one place where a run comes into being ---- */
@@ -59,13 +59,16 @@ gboolean pawl_store_pool_id(PawlStore *store, const PawlId *project, const char 
 gboolean pawl_store_resume_expired(PawlStore *store, GError **error);
 
 /* ---- finish.c ---- */
-/* Ends an attempt that waits in ready or parked (cancelled, too late): history row, events, hot row and cancel intent gone, room given back. `ret_found` FALSE: it waits nowhere. */
+/* Ends an attempt that waits in ready or parked (cancelled, too late): history row, events, hot row and cancel intent gone, room given
+ * back. `ret_found` FALSE: it waits nowhere. */
 gboolean pawl_store_end_waiting(
   PawlStore *store, const PawlId *run, PawlMachineEvent event, const char *reason, gboolean *ret_found, GError **error);
-/* The end of a started attempt by somebody who proved its worker dead: LOSE under the fence (attempt, lease version), then the retry rule. A transaction of its own. */
+/* The end of a started attempt by somebody who proved its worker dead: LOSE under the fence (attempt, lease version), then the retry
+ * rule. A transaction of its own. */
 gboolean pawl_store_finish_lost(
   PawlStore *store, const PawlId *run, gint attempt, gint64 lease_version, const char *reason, GError **error);
-/* Something a limit of the task counts went away, or its limits changed: moves as many of its parked rows (limit, overlap) back to ready as there is room for, at most 256. */
+/* Something a limit of the task counts went away, or its limits changed: moves as many of its parked rows (limit, overlap) back to ready
+ * as there is room for, at most 256. */
 gboolean pawl_store_task_release(PawlStore *store, const PawlId *task, GError **error);
 
 /* Moves a parked attempt back to ready. */
@@ -80,8 +83,8 @@ typedef struct {
 } PawlRef;
 void pawl_ref_clear(PawlRef *ref);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(PawlRef, pawl_ref_clear)
-/* `project` NULL: "default". `reference`: TASK or TASK/TRIGGER. NOT_FOUND with the nearest name; what is archived is found only with `archived_too`. `ret` must be
- * cleared even on failure. */
+/* `project` NULL: "default". `reference`: TASK or TASK/TRIGGER. NOT_FOUND with the nearest name; what is archived is found only with
+ * `archived_too`. `ret` must be cleared even on failure. */
 gboolean pawl_store_lookup(
   PawlStore *store, const char *project, const char *reference, gboolean archived_too, PawlRef *ret, GError **error);
 gboolean pawl_store_lookup_project(PawlStore *store, const char *project, PawlId *ret_project, GError **error);
@@ -97,7 +100,8 @@ typedef struct {
   gint64 from_ms, to_ms, count;
   gboolean exact;
 } PawlSpan;
-/* The occurrences of `timing` from `cursor_ms` (which counts, whatever the timing says) up to and including `until_ms`. FALSE: none, cursor_ms lies after it. */
+/* The occurrences of `timing` from `cursor_ms` (which counts, whatever the timing says) up to and including `until_ms`. FALSE: none,
+ * cursor_ms lies after it. */
 gboolean pawl_span(const PawlTiming *timing, gint64 cursor_ms, gint64 until_ms, PawlSpan *ret_span);
 
 /* ---- schedule.c: the one way in which people's acts move a schedule ---- */
@@ -116,8 +120,9 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(PawlSchedule, pawl_schedule_clear)
 gboolean pawl_schedule_read(PawlStore *store, const PawlId *trigger, PawlSchedule *schedule, GError **error);
 /* The spec of a trigger's revision, as stored. */
 PawlTriggerSpec *pawl_schedule_spec(PawlStore *store, const PawlId *trigger, gint64 revision, GError **error);
-/* Puts what is unsettled up to `until_ms` (inclusive) into the ledger, raises the high-water mark over it, and takes the cursor away. Nothing when the cursor lies
- * later. `spec`: by which the cursor was computed; the outcome is `paused`, `disabled` or `quarantined` where that is why it did not run, else `otherwise`. */
+/* Puts what is unsettled up to `until_ms` (inclusive) into the ledger, raises the high-water mark over it, and takes the cursor away.
+ * Nothing when the cursor lies later. `spec`: by which the cursor was computed; the outcome is `paused`, `disabled` or `quarantined`
+ * where that is why it did not run, else `otherwise`. */
 gboolean pawl_schedule_pass_over(PawlStore *store, PawlSchedule *schedule, const PawlTriggerSpec *spec, gint64 until_ms,
   const char *otherwise, const char *reason, GError **error);
 /* Sets the cursor to the first occurrence after the greater of `after_ms` and the high-water mark, or none. */
@@ -128,13 +133,16 @@ void pawl_schedule_arm(PawlSchedule *schedule, const PawlTriggerSpec *spec);
 gboolean pawl_schedule_write(PawlStore *store, const PawlSchedule *schedule, GError **error);
 
 /* ---- pause.c: inside the caller's transaction, for pauses that end by themselves too ---- */
-/* Ends the pause (and the quarantine) of a trigger. Occurrences up to `until_ms` (inclusive: the clock, or the end of the pause - 1) go to the ledger as `paused`, unless
- * `catch_up` leaves them to the misfire rule. A trigger whose task is paused stays disarmed. Records trigger.resumed. */
+/* Ends the pause (and the quarantine) of a trigger. Occurrences up to `until_ms` (inclusive: the clock, or the end of the pause - 1) go
+ * to the ledger as `paused`, unless `catch_up` leaves them to the misfire rule. A trigger whose task is paused stays disarmed. Records
+ * trigger.resumed. */
 gboolean pawl_store_resume_trigger(PawlStore *store, const PawlId *trigger, gint64 until_ms, gboolean catch_up, GError **error);
-/* The same for a task and those of its triggers that are not paused themselves; its runs parked `paused` become ready. Records task.resumed. */
+/* The same for a task and those of its triggers that are not paused themselves; its runs parked `paused` become ready. Records
+ * task.resumed. */
 gboolean pawl_store_resume_task(PawlStore *store, const PawlId *task, gint64 until_ms, gboolean catch_up, GError **error);
 
 /* ---- cancel.c ---- */
-/* Inside the caller's transaction: cancels up to `limit` unfinished runs of a task that have no intent yet; waiting ones end, the others get an intent. `ret_more`: there are others. */
+/* Inside the caller's transaction: cancels up to `limit` unfinished runs of a task that have no intent yet; waiting ones end, the others
+ * get an intent. `ret_more`: there are others. */
 gboolean pawl_store_cancel_some(
   PawlStore *store, const PawlId *task, const char *reason, guint limit, guint *ret_cancelled, gboolean *ret_more, GError **error);

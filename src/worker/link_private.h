@@ -53,7 +53,8 @@ struct PawlWorker {
 };
 
 /* ---- link_work.c ---- */
-/* The process that executes an attempt. FAIL with INVALID: it cannot be started, and the message says why. The lease's end is the caller's to set. */
+/* The process that executes an attempt. FAIL with INVALID: it cannot be started, and the message says why. The lease's end is the
+ * caller's to set. */
 PawlWork *pawl_link_work(const PawlWorkerOptions *options, const PawlGrant *grant, const PawlTaskSpec *spec, GError **error);
 /* ---- link_end.c ---- */
 /* Fills job->finish from job->ended. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a granted attempt and its task's spec to the process that executes it: user, directory, environment, stdin. Secrets are read here, at the start, from where the spec
- * refers to. */
+/* From a granted attempt and its task's spec to the process that executes it: user, directory, environment, stdin. Secrets are read here,
+ * at the start, from where the spec refers to. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "worker/link_private.h"

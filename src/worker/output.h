@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is kept of an attempt's output: the first half of the cap from its beginning (the head), the rest from its end (the tail),
- * and a note of how much was left out between them.
+/* What is kept of an attempt's output: the first half of the cap from its beginning (the head), the rest from its end (the tail), and a
+ * note of how much was left out between them.
  *
  *   bytes as they arrive --redact--> head chunks, then tail chunks --take, every 50 ms--> the store
  *
  * Tail chunks are handed out live too. When newer output pushes out a chunk that was handed out before, the next batch says so by a range
- * of sequence numbers to delete; one that was not handed out yet is dropped here. The number between head and tail is kept free for the note.
+ * of sequence numbers to delete; one that was not handed out yet is dropped here. The number between head and tail is kept free for the
+ * note.
  *
  * Memory is bounded by the cap, whatever is written, and nothing is allocated before something is. Not thread-safe. Times are
  * milliseconds of one clock that only rises (`now_ms`), and of the wall clock (`at_ms`). */

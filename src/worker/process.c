@@ -213,7 +213,8 @@ gboolean pawl_process_end_all(const PawlProcess *process, pid_t session, const P
     g_snprintf(what.marks[1], sizeof what.marks[1], "PAWL_ATTEMPT=%d", attempt);
   }
   for (;;) {
-    /* First all are stopped, until a look finds no new one: the runner keeps nothing going, and no descendant gets away from its parent unseen. */
+    /* First all are stopped, until a look finds no new one: the runner keeps nothing going, and no descendant gets away from its parent
+     * unseen. */
     g_autoptr(GHashTable) stopped = g_hash_table_new(NULL, NULL);
     GArray *chosen = choose(&what);
     gboolean none = chosen->len == 0;

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The supervisor: one thread with an epoll loop that starts, watches and stops the processes of attempts. It never touches the
- * store, so a slow disk never blocks a child that writes output, and never delays a stop.
+/* The supervisor: one thread with an epoll loop that starts, watches and stops the processes of attempts. It never touches the store, so
+ * a slow disk never blocks a child that writes output, and never delays a stop.
  *
  *   link thread  --submit, go, renew, stop-->  supervisor  --reports-->  link thread
  *
- * Each attempt has a runner of its own (pawl-runner, runner_main.c): a small static process between pawl and the work. The runner holds the
- * lease's end on CLOCK_BOOTTIME, is child subreaper, and ends every descendant at the lease's end, at a stop, or at once when its
+ * Each attempt has a runner of its own (pawl-runner, runner_main.c): a small static process between pawl and the work. The runner holds
+ * the lease's end on CLOCK_BOOTTIME, is child subreaper, and ends every descendant at the lease's end, at a stop, or at once when its
  * control socket closes. So work never outlives the worker, whatever happens to it (G6).
  *
- * An attempt's life: submit (the runner is spawned and waits) -> PAWL_REPORT_READY with the runner's identity -> the link records
- * the start durably -> go (the work is executed) -> STARTED -> OUTPUT... -> ENDED. Before `go` nothing of the work has run. Exactly one ENDED follows each
- * submit, and nothing of the attempt lives when it is reported (except what `keep_background` allows). READY is left out when there is no
- * runner (no process, no memory, a stop before it was spawned), STARTED when the work could not be executed. A second submit with the fence of one that
- * has not ended is dropped without a report.
+ * An attempt's life: submit (the runner is spawned and waits) -> PAWL_REPORT_READY with the runner's identity -> the link records the
+ * start durably -> go (the work is executed) -> STARTED -> OUTPUT... -> ENDED. Before `go` nothing of the work has run. Exactly one ENDED
+ * follows each submit, and nothing of the attempt lives when it is reported (except what `keep_background` allows). READY is left out
+ * when there is no runner (no process, no memory, a stop before it was spawned), STARTED when the work could not be executed. A second
+ * submit with the fence of one that has not ended is dropped without a report.
  *
  * Ownership: a PawlWork passes to the supervisor; a PawlReport passes to the receiver of the report, who frees it once its content is
- * stored: as long as it holds OUTPUT reports, an attempt that has filled its head hands out no more (its tail goes on turning over here), so
- * a slow store bounds memory instead of filling it. All functions are thread-safe and never wait, except pawl_process_end_attempt() and
- * pawl_supervisor_free(). */
+ * stored: as long as it holds OUTPUT reports, an attempt that has filled its head hands out no more (its tail goes on turning over here),
+ * so a slow store bounds memory instead of filling it. All functions are thread-safe and never wait, except pawl_process_end_attempt()
+ * and pawl_supervisor_free(). */
 #pragma once
 #include "base/id.h"
 
@@ -41,8 +41,8 @@ typedef struct {
 gboolean pawl_process_identify(pid_t pid, PawlProcess *ret_process); /* FALSE: no such process */
 gboolean pawl_process_alive(const PawlProcess *process);             /* same boot, pid and start time, and no zombie */
 /* Ends what is left of an attempt whose worker is gone: the runner (if it is alive, by all three marks), all its descendants, and any
- * process of this user whose environment holds PAWL_RUN_ID=run and PAWL_ATTEMPT=attempt (a descendant that escaped). Waits until none lives, at most `timeout_ms`.
- * `process` may be NULL. TRUE when nothing lives any more. */
+ * process of this user whose environment holds PAWL_RUN_ID=run and PAWL_ATTEMPT=attempt (a descendant that escaped). Waits until none
+ * lives, at most `timeout_ms`. `process` may be NULL. TRUE when nothing lives any more. */
 gboolean pawl_process_end_attempt(const PawlProcess *process, const PawlId *run, gint attempt, gint64 timeout_ms);
 
 typedef struct {
@@ -138,6 +138,6 @@ void pawl_supervisor_renew(PawlSupervisor *supervisor, const PawlFence *fence, g
 /* TERM, and KILL after kill_after. The first reason stays; before `go` the end is NOT_STARTED. */
 void pawl_supervisor_stop(PawlSupervisor *supervisor, const PawlFence *fence, PawlStop why);
 void pawl_supervisor_stop_all(PawlSupervisor *supervisor, PawlStop why, gboolean at_once /* KILL without TERM */);
-/* Ends whatever still lives at once (KILL; reported with PAWL_STOP_DRAIN), joins the thread, frees. Waits for what can't die (a dead disk) for
- * 10 s at most. */
+/* Ends whatever still lives at once (KILL; reported with PAWL_STOP_DRAIN), joins the thread, frees. Waits for what can't die (a dead
+ * disk) for 10 s at most. */
 void pawl_supervisor_free(PawlSupervisor *supervisor);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When a runner is lost (somebody killed it) or stuck (somebody stopped it), its descendants are looked for in /proc. That reads the state and the
- * environment of every process, so it has a thread of its own. */
+/* When a runner is lost (somebody killed it) or stuck (somebody stopped it), its descendants are looked for in /proc. That reads the
+ * state and the environment of every process, so it has a thread of its own. */
 #include "worker/process_private.h"
 #include "worker/supervisor_private.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From a PawlWork to a runner that waits for GO.
  *
- * One runner is spawned ahead (the spare), so that a start does not wait until the kernel has made a process: it has been told nothing yet and
- * waits for its spec. Whoever takes it lets the next one be made a moment later, when the start is over. */
+ * One runner is spawned ahead (the spare), so that a start does not wait until the kernel has made a process: it has been told nothing
+ * yet and waits for its spec. Whoever takes it lets the next one be made a moment later, when the start is over. */
 #include "worker/supervisor_private.h"
 
 #include "base/clock.h"

@@ -200,7 +200,8 @@ static gboolean stop_cancelled(PawlWorker *worker, GError **error) {
   return TRUE;
 }
 
-/* A grant whose COMMIT was answered by an error, and yet happened, is a lease that this worker holds without knowing of it: nothing of it runs. */
+/* A grant whose COMMIT was answered by an error, and yet happened, is a lease that this worker holds without knowing of it: nothing of it
+ * runs. */
 static gboolean settle_unknown(PawlWorker *worker, GError **error) {
   g_autoptr(GArray) held = g_array_new(FALSE, FALSE, sizeof(PawlOrphan));
   if (pawl_clock_mono_ms() < worker->compare_mono_ms) return TRUE;

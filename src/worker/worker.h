@@ -5,8 +5,8 @@
  *   supervisor  starts, watches and stops processes; never touches the store (supervisor.h)
  *   renewer     renews the leases of what runs, on a connection of its own (renewer.c)
  *
- * The link holds a table of the jobs it was given; the renewer gets a copy of their fences. What the store does not take (disk full) is kept and offered again until it
- * does: nothing that ended is forgotten while the process lives. */
+ * The link holds a table of the jobs it was given; the renewer gets a copy of their fences. What the store does not take (disk full) is
+ * kept and offered again until it does: nothing that ended is forgotten while the process lives. */
 #pragma once
 #include "store/dispatch.h"
 #include "worker/supervisor.h"

@@ -272,7 +272,8 @@ class Box:
         if not path.exists():
             return []
         beats = []
-        for line in path.read_text().splitlines():
+        whole, _, _ = path.read_text().rpartition("\n")  # the last line may be half written at this moment
+        for line in whole.splitlines():
             kind, run, attempt, pid, at = line.split()
             beats.append(Beat(kind, run, int(attempt), int(pid), int(at)))
         return beats
@@ -393,11 +394,21 @@ class Box:
             return []
         return [pid for pid, run in found.items() if run.replace("-", "") in mine]
 
+    def describe_strays(self):
+        rows = []
+        for pid in self.strays():
+            with contextlib.suppress(OSError):
+                status = pathlib.Path(f"/proc/{pid}/status").read_text()
+                command = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                marks = " ".join(re.findall(r"^(?:State|PPid|SigBlk|SigIgn|SigCgt):.*$", status, re.MULTILINE)).replace("\t", " ")
+                rows.append(f"{pid} '{command}' {marks}")
+        return rows
+
     def close(self):
         for pawl in self.processes:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pawl.pid, signal.SIGCONT) if pawl.alive() else None
             pawl.kill()
-        wait_until(lambda: not self.strays(), 15, lambda: f"processes outlive pawl: {self.strays()}")
+        wait_until(lambda: not self.strays(), 15, lambda: f"processes outlive pawl: {self.describe_strays()}")
         for pawl in self.processes:
             assert not SANITIZER_REPORT.search(pawl.log), pawl.log

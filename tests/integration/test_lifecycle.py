@@ -132,7 +132,7 @@ tasks:
     again, once = box.start_run("again"), box.start_run("once")
     wait_until(lambda: box.beats() and box.beats("once"))
     pawl.kill()
-    wait_until(lambda: not box.strays(), 8, "work does not outlive pawl")
+    wait_until(lambda: not box.strays(), 8, lambda: f"work outlives pawl: {box.describe_strays()}")
     box.up()
     row = box.wait_state(once, "failed")
     assert row["reason"]
@@ -142,6 +142,32 @@ tasks:
     box.ok("cancel", again)
     box.wait_state(again, "cancelled")
     assert box.assert_never_more(1) == 2
+
+
+@pytest.mark.parametrize("point", ["start.after_commit", "start.before_go", "worker.go"])
+def test_killed_while_work_is_being_started(box, has_faults, point):
+    """Whatever had been started by then ends at once, and not only when its lease does."""
+    box.file.write_text(JOB.format(box.beat(60000)))
+    for _ in range(6):
+        pawl = box.spawn("-f", box.file, fault=f"{point}:1")
+        wait_until(lambda: pawl.events("ready") or not pawl.alive())
+        if pawl.alive():
+            box.cli("run", "job")
+        pawl.wait()
+        wait_until(lambda: not box.strays(), 8, lambda: f"work outlives pawl: {box.describe_strays()}")
+
+
+@pytest.mark.parametrize("pause_ms", [0, 1, 2, 4])
+def test_killed_right_after_work_was_started(box, pause_ms):
+    for _ in range(6):
+        pawl = box.up(JOB.format(box.beat(60000)))
+        box.start_run("job")
+        before = len([beat for beat in box.beats() if beat.kind == "S"])
+        while len([beat for beat in box.beats() if beat.kind == "S"]) == before and pawl.alive():
+            pass
+        time.sleep(pause_ms / 1000)
+        pawl.kill()
+        wait_until(lambda: not box.strays(), 8, lambda: f"work outlives pawl: {box.describe_strays()}")
 
 
 def dispatch_E6(box):
