@@ -20,7 +20,7 @@ PawlId pawl_id_new(gint64 now_ms);
 /* A random version 4 id, for tokens. */
 PawlId pawl_id_random(void);
 /* Version 8: the time bits are `at_ms`, the rest SHA-256 of (`parent`, `at_ms`). The id of the run of a trigger's
- * occurrence (DESIGN G1's last line). */
+ * occurrence (the last line of G1, one run per occurrence). */
 PawlId pawl_id_derive(const PawlId *parent, gint64 at_ms);
 gboolean pawl_id_equal(const PawlId *a, const PawlId *b);
 int pawl_id_compare(const PawlId *a, const PawlId *b);

@@ -26,7 +26,7 @@ gboolean pawl_zone_next_change(const PawlZone *zone, gint64 after_ms, gint64 *re
 /* ---- cron expressions (cron.c parses, cron_next.c walks, cron_text.c explains) ---- */
 typedef struct PawlCron PawlCron;
 typedef enum { PAWL_CRON_MINUTES, /* five fields */ PAWL_CRON_SECONDS /* six, or seven with years */ } PawlCronFields;
-/* The dialect stands in DESIGN section 10 and, case by case, in tests/data/cron.md. `hash_key`: what H is spread by (the trigger's full
+/* The dialect stands in docs/guide/cron.md and, case by case, in tests/data/cron.md. `hash_key`: what H is spread by (the trigger's full
  * name and project), through SHA-256, so alike on every machine; NULL: "". `zone`: NULL is UTC; the expression's own CRON_TZ= or TZ= prefix
  * takes its place. At most 1024 bytes. PAWL_ERROR_INVALID: the message starts with "column N: " (1-based, in characters) and says what is
  * wrong and what is allowed. "@reboot" is accepted and has no instants (pawl_cron_is_reboot); "@every D" counts from the instant asked

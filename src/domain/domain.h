@@ -136,7 +136,7 @@ void pawl_trigger_spec_free(PawlTriggerSpec *spec);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(PawlTaskSpec, pawl_task_spec_free)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(PawlTriggerSpec, pawl_trigger_spec_free)
 
-/* The defaults table of DESIGN section 11, for `pawl defaults`: rows in order. */
+/* The defaults table, for `pawl defaults`: rows in order. */
 typedef struct {
   const char *key, *value, *note;
 } PawlDefault;

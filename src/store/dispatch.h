@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dispatch and run leases (DESIGN section 7): hand-out under the pools' gates, start, renewal, finish, expiry, recovery.
+/* Dispatch and run leases: hand-out under the pools' gates, start, renewal, finish, expiry, recovery.
  *
  * The fence of an attempt is (run, attempt, lease version, token). The token is made by the worker and stored as a digest. Every call
  * below that acts on a lease compares the whole fence; one that differs changes nothing and is recorded as `attempt.late_report`. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Publication and administration (PROTOCOL section 1): apply, diff, pause, resume, delete, pools. */
+/* Publication and administration: apply, diff, pause, resume, delete, pools. */
 #pragma once
 #include "store/store.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Triggers of a publication: revisions, and what becomes of the cursor (PROTOCOL section 1).
+/* Triggers of a publication: revisions, and what becomes of the cursor.
  *
  * A trigger that was deleted and comes back always gets a new revision, also for an equal spec: a revision's birth marks from when on its
  * occurrences are accounted for. An edit of a trigger or of its task ends a quarantine, since it may well be the cure. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Schedules: what is due, and the admission of what was decided (DESIGN section 6).
+/* Schedules: what is due, and the admission of what was decided.
  *
  *   claim -> the engine decides (civil, no lock) -> admit
  *

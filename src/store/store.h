@@ -5,7 +5,7 @@
  * of its own, unless it says "inside the caller's transaction". What a call returned as done is durable. Instants are read from the
  * database's clock inside the transaction, never from an argument, unless it says so.
  *
- * Lock order (PROTOCOL R4): project, task, trigger, pool gate, task gate, schedule, hot row; ascending id within a class. On SQLite the
+ * Lock order: project, task, trigger, pool gate, task gate, schedule, hot row; ascending id within a class. On SQLite the
  * one write lock stands for all of them. */
 #pragma once
 #include "db/db.h"
