@@ -118,7 +118,7 @@ static gboolean open_worker(Daemon *daemon, GError **error) {
 
 static gboolean start(Daemon *daemon, GError **error) {
   daemon->runner_path = find_runner(error);
-  if (daemon->runner_path == NULL || !open_store(daemon, error)) return FALSE;
+  if (daemon->runner_path == NULL || !pawl_files_readable(daemon->options, error) || !open_store(daemon, error)) return FALSE;
   g_autofree char *text =
     g_strdup_printf("pawl %s on %s (from %s)", PAWL_VERSION, pawl_db_url(pawl_store_db(daemon->store)), daemon->options->url_source);
   pawl_log(PAWL_LOG_NOTICE, "up", text, NULL);
@@ -127,6 +127,7 @@ static gboolean start(Daemon *daemon, GError **error) {
   if (!pawl_files_apply(daemon->store, daemon->options, TRUE, daemon->users, error) || !open_engine(daemon, error) ||
       !open_worker(daemon, error))
     return FALSE;
+  pawl_files_say_others(daemon->store, daemon->options);
   pawl_worker_start(daemon->worker);
   pawl_engine_start(daemon->engine, pawl_worker_session(daemon->worker));
   g_autofree char *slots = g_strdup_printf("%d", daemon->options->slots);

@@ -8,14 +8,15 @@
 
 #include <unistd.h>
 
-/* Errors one by one; of warnings only how many there are, because `pawl validate` shows them and each start would repeat them. */
-static void log_issues(const char *file, const GPtrArray *issues) {
+/* Errors one by one. Of a YAML file's warnings only how many there are: `pawl validate` shows them, and each start would repeat them. A
+ * crontab's say what is not honoured, and nothing else shows them. */
+static void log_issues(const char *file, gboolean crontab, const GPtrArray *issues) {
   guint warnings = 0;
   for (guint i = 0; i < issues->len; i++) {
     const PawlIssue *issue = g_ptr_array_index(issues, i);
     g_autofree char *text = pawl_issue_text(issue);
-    warnings += issue->warning;
-    pawl_log(issue->warning ? PAWL_LOG_DEBUG : PAWL_LOG_ERROR, "file.issue", text, NULL);
+    warnings += issue->warning && !crontab;
+    pawl_log(!issue->warning ? PAWL_LOG_ERROR : crontab ? PAWL_LOG_INFO : PAWL_LOG_DEBUG, "file.issue", text, NULL);
   }
   if (warnings == 0) return;
   g_autofree char *count = g_strdup_printf("%s: %u warning%s; `pawl validate` shows them", file, warnings, warnings == 1 ? "" : "s");
@@ -52,7 +53,10 @@ static gboolean apply(PawlStore *store, const char *file, PawlBundle *bundle, gb
 static gboolean read_file(const char *file, char **ret_text, gsize *ret_bytes, GError **error) {
   g_autoptr(GError) failed = NULL;
   if (g_file_get_contents(file, ret_text, ret_bytes, &failed)) return TRUE;
-  g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG, "%s", failed->message);
+  g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG, "%s cannot be read: %s", file,
+    failed->code == G_FILE_ERROR_NOENT   ? "there is no such file"
+    : failed->code == G_FILE_ERROR_ACCES ? "permission denied"
+                                         : failed->message);
   return FALSE;
 }
 
@@ -67,7 +71,7 @@ static gboolean apply_yaml(PawlStore *store, const char *file, gboolean starting
   if (!read_file(file, &text, &bytes, error)) return FALSE;
   g_autoptr(PawlBundle) bundle = pawl_bundle_from_yaml(text, bytes, file, issues);
   if (bundle != NULL) pawl_bundle_review(bundle, file, pawl_clock_wall_ms(), issues);
-  log_issues(file, issues);
+  log_issues(file, FALSE, issues);
   if (bundle != NULL) return apply(store, file, bundle, starting, error);
   has_errors(file, error);
   return FALSE;
@@ -94,13 +98,63 @@ static gboolean apply_crontab(PawlStore *store, const char *file, const char *zo
   if (!read_file(file, &text, &bytes, error)) return FALSE;
   g_autoptr(json_t) json = pawl_crontab_to_json(text, bytes, &how, issues);
   g_autoptr(PawlBundle) bundle = json != NULL ? pawl_bundle_from_json(json, issues) : NULL;
-  log_issues(file, issues);
+  log_issues(file, TRUE, issues);
   if (bundle == NULL) {
     has_errors(file, error);
     return FALSE;
   }
   collect_users(bundle, users);
   return apply(store, file, bundle, starting, error);
+}
+
+gboolean pawl_files_readable(const PawlUpOptions *options, GError **error) {
+  g_autofree char *text = NULL;
+  gsize bytes;
+  if (options->file != NULL && !read_file(options->file, &text, &bytes, error)) return FALSE;
+  for (char **file = options->crontabs; file != NULL && *file != NULL; file++) {
+    g_clear_pointer(&text, g_free);
+    if (!read_file(*file, &text, &bytes, error)) return FALSE;
+  }
+  return TRUE;
+}
+
+/* Whether the tasks of this mark come from one of the files that were given. */
+static gboolean is_given(const PawlUpOptions *options, const char *mark) {
+  g_autofree char *file = options->file != NULL ? g_canonicalize_filename(options->file, NULL) : NULL;
+  if (g_strcmp0(file, mark) == 0) return TRUE;
+  for (char **crontab = options->crontabs; crontab != NULL && *crontab != NULL; crontab++) {
+    g_autofree char *path = g_canonicalize_filename(*crontab, NULL);
+    if (g_str_equal(path, mark)) return TRUE;
+  }
+  return FALSE;
+}
+
+typedef struct {
+  const PawlUpOptions *options;
+  gint64 given, others;
+} OwnerCounts;
+
+static void count_owner(const char *mark, gint64 tasks, gpointer data) {
+  OwnerCounts *counts = data;
+  if (mark != NULL && is_given(counts->options, mark))
+    counts->given += tasks;
+  else
+    counts->others += tasks;
+}
+
+void pawl_files_say_others(PawlStore *store, const PawlUpOptions *options) {
+  g_autoptr(GError) failed = NULL;
+  OwnerCounts counts = {.options = options};
+  if (!pawl_store_owners(store, count_owner, &counts, &failed)) {
+    pawl_log(PAWL_LOG_WARNING, "store.failed", "the owners of tasks could not be read", "reason", failed->message, NULL);
+    return;
+  }
+  if (counts.given + counts.others == 0)
+    pawl_log(PAWL_LOG_NOTICE, "store.empty", "the store has no tasks yet; `pawl up -f FILE` or `pawl apply -f FILE` brings some", NULL);
+  if (counts.others == 0 || (options->file == NULL && options->crontabs == NULL)) return;
+  g_autofree char *text = g_strdup_printf(
+    "the store also runs %" G_GINT64_FORMAT " task%s of other files; `pawl list` shows them", counts.others, counts.others == 1 ? "" : "s");
+  pawl_log(PAWL_LOG_INFO, "store.others", text, NULL);
 }
 
 gboolean pawl_files_apply(PawlStore *store, const PawlUpOptions *options, gboolean starting, GPtrArray *users, GError **error) {

@@ -8,3 +8,7 @@
  * each error is logged. FALSE with CONFIG when any failed. `users` (char *) gets the users that system crontabs name: naming the file is
  * the consent. `starting`: no scheduler of ours runs yet. */
 gboolean pawl_files_apply(PawlStore *store, const PawlUpOptions *options, gboolean starting, GPtrArray *users, GError **error);
+/* Whether all of them can be read: asked before the store is made. CONFIG names the one that cannot. */
+gboolean pawl_files_readable(const PawlUpOptions *options, GError **error);
+/* Logs that the store has no tasks, or that it runs tasks of files that were not given. */
+void pawl_files_say_others(PawlStore *store, const PawlUpOptions *options);

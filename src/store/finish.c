@@ -18,6 +18,7 @@ typedef struct {
   char digest[PAWL_DIGEST_TEXT];
   gint64 task_revision;
   gboolean limited, task_archived, cancel_asked;
+  char cancel_reason[200]; /* who asked for the cancel, and why */
 } Lease;
 
 /* FALSE without error: nobody holds a lease on it. */
@@ -58,7 +59,11 @@ static gboolean read_detail(PawlStore *store, Lease *lease, GError **error) {
   lease->task_revision = pawl_rows_int(rows, 0);
   lease->limited = pawl_rows_int(rows, 1) > 0 || pawl_rows_int(rows, 2) != 0;
   lease->task_archived = pawl_rows_int(rows, 3) != 0;
-  lease->cancel_asked = pawl_rows_int(rows, 4) != 0;
+  lease->cancel_asked = !pawl_rows_is_null(rows, 4);
+  if (lease->cancel_asked && pawl_rows_is_null(rows, 5))
+    g_strlcpy(lease->cancel_reason, pawl_rows_text(rows, 4), sizeof lease->cancel_reason);
+  else if (lease->cancel_asked)
+    g_snprintf(lease->cancel_reason, sizeof lease->cancel_reason, "%s (asked by %s)", pawl_rows_text(rows, 4), pawl_rows_text(rows, 5));
   return TRUE;
 }
 
@@ -90,9 +95,10 @@ static gboolean write_attempt(PawlStore *store, const Lease *lease, const PawlFi
   gint64 started_at_ms = lease->started_at_ms != 0 ? lease->started_at_ms : finish->started_at_ms;
   return pawl_db_exec(store->db, PAWL_SQL_FINISH_ATTEMPT, NULL, error,
     PAWL_ROW(pawl_id(&lease->run), PAWL_INT(lease->attempt), pawl_text(pawl_attempt_state_name(row->to)), PAWL_INT(!row->next_attempt),
-      pawl_text(finish->reason), finish->exit_code >= 0 ? PAWL_INT(finish->exit_code) : PAWL_NULL, pawl_int_or_null(finish->signal),
-      pawl_id(&lease->session), PAWL_INT(lease->lease_version), pawl_int_or_null(started_at_ms), PAWL_INT(finish->output_bytes),
-      PAWL_INT(finish->omitted_bytes), pawl_int_or_null(finish->cpu_ms), pawl_int_or_null(finish->max_rss_kib)));
+      pawl_text(finish->event == PAWL_EVENT_CANCEL && lease->cancel_asked ? lease->cancel_reason : finish->reason),
+      finish->exit_code >= 0 ? PAWL_INT(finish->exit_code) : PAWL_NULL, pawl_int_or_null(finish->signal), pawl_id(&lease->session),
+      PAWL_INT(lease->lease_version), pawl_int_or_null(started_at_ms), PAWL_INT(finish->output_bytes), PAWL_INT(finish->omitted_bytes),
+      pawl_int_or_null(finish->cpu_ms), pawl_int_or_null(finish->max_rss_kib)));
 }
 
 static gboolean write_events(PawlStore *store, const Lease *lease, const PawlFinish *finish, const PawlTransition *row, GError **error) {

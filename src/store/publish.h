@@ -47,3 +47,6 @@ gboolean pawl_store_delete(PawlStore *store, const char *project, const char *re
 
 /* slots: what `pawl pools resize` sets; G_MININT clears the override. */
 gboolean pawl_store_pool_override(PawlStore *store, const char *project, const char *pool, gint slots, GError **error);
+
+/* Calls `each` for every ownership mark that has active tasks, with their number. `mark` is borrowed; NULL: without one. */
+gboolean pawl_store_owners(PawlStore *store, void (*each)(const char *mark, gint64 tasks, gpointer data), gpointer data, GError **error);

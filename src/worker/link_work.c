@@ -142,11 +142,10 @@ static char **add_run_variables(char **env, const PawlGrant *grant, const PawlTa
   env = g_environ_setenv(env, "PAWL_ATTEMPT", attempt, TRUE);
   env = g_environ_setenv(env, "PAWL_FENCE", fence, TRUE);
   env = g_environ_setenv(env, "TRACEPARENT", parent, TRUE);
-  if (grant->nominal_at_ms != 0) {
-    g_autofree char *ms = g_strdup_printf("%" G_GINT64_FORMAT, grant->nominal_at_ms);
-    env = g_environ_setenv(env, "PAWL_NOMINAL_TIME", pawl_instant_text(grant->nominal_at_ms, at), TRUE);
-    env = g_environ_setenv(env, "PAWL_NOMINAL_MS", ms, TRUE);
-  }
+  gint64 nominal_ms = grant->nominal_at_ms != 0 ? grant->nominal_at_ms : grant->queued_at_ms; /* a run by hand: when it was asked for */
+  g_autofree char *ms = g_strdup_printf("%" G_GINT64_FORMAT, nominal_ms);
+  env = g_environ_setenv(env, "PAWL_NOMINAL_TIME", pawl_instant_text(nominal_ms, at), TRUE);
+  env = g_environ_setenv(env, "PAWL_NOMINAL_MS", ms, TRUE);
   if (spec->timeout_ms > 0)
     env = g_environ_setenv(env, "PAWL_DEADLINE", pawl_instant_text(pawl_clock_wall_ms() + spec->timeout_ms, at), TRUE);
   return env;

@@ -1,7 +1,8 @@
 -- lease_detail: what the end of an attempt must know besides its lease.
 -- params: run:id
--- columns: task_revision:int max_active:int serial:int task_archived:int cancel_asked:int
-SELECT r.task_revision, t.max_active, t.serial, t.state = 'archived', EXISTS (SELECT 1 FROM cancels c WHERE c.run_id = r.id)
+-- columns: task_revision:int max_active:int serial:int task_archived:int cancel_reason:text? cancelled_by:text?
+SELECT r.task_revision, t.max_active, t.serial, t.state = 'archived', c.reason, c.requested_by
 FROM runs r
 JOIN tasks t ON t.id = r.task_id
+LEFT JOIN cancels c ON c.run_id = r.id
 WHERE r.id = ?1;
