@@ -88,10 +88,11 @@ static int apply(PawlCall *call, gboolean dry_run, GError **error) {
   g_autoptr(PawlBundle) bundle = pawl_bundle_read(call, given->file, issues, error);
   if (bundle == NULL) return PAWL_EXIT_CONFIG;
   g_autofree char *mark = pawl_owner_mark(given->file);
-  g_autoptr(PawlStore) store = pawl_call_store(call, PAWL_DB_READ_WRITE, error);
+  g_autoptr(PawlStore) store = dry_run ? pawl_call_store(call, PAWL_DB_READ_WRITE, error) : pawl_call_store_if_any(call, PAWL_DB_READ_WRITE, TRUE, error);
   if (store == NULL) return PAWL_EXIT_FAILED;
   PawlApplyOptions how = {.owner_mark = mark, .prune = given->prune, .adopt = given->adopt, .dry_run = dry_run};
-  pawl_out_progress(call->out, "%s %u tasks", dry_run ? "comparing" : "applying", bundle->tasks->len);
+  pawl_out_progress(call->out, "%s %u task%s", dry_run ? "comparing" : "applying", bundle->tasks->len,
+    bundle->tasks->len == 1 ? "" : "s");
   if (!pawl_store_apply(store, bundle, &how, changes, error)) return PAWL_EXIT_FAILED;
   pawl_out_progress_end(call->out);
   if (!dry_run) pawl_db_ring(pawl_store_db(store));
@@ -115,7 +116,7 @@ const PawlVerb pawl_verb_apply = {
   .summary = "Put a file's tasks into the store",
   .synopsis = "-f FILE",
   .description =
-    "All of it in one transaction, or nothing. A file owns the tasks that it made: another file's are refused without --adopt, and --prune "
+    "All of it in one transaction, or nothing; the store is made when there is none. A file owns the tasks that it made: another file's are refused without --adopt, and --prune "
     "removes only its own. Pauses and pool overrides stay. A running `pawl up` takes it over at once.",
   .json = CHANGES_JSON,
   PAWL_EXAMPLES(apply_examples),
@@ -128,7 +129,7 @@ const PawlVerb pawl_verb_diff = {
   .group = "Define",
   .summary = "Show what apply would change",
   .synopsis = "-f FILE",
-  .description = "Exit code 0 when nothing would change, 1 when something would.",
+  .description = "Exit code 0 when nothing would change, 1 when something would, 69 without a store.",
   .json = CHANGES_JSON,
   PAWL_EXAMPLES(diff_examples),
   PAWL_OPTIONS(options, ApplyOptions),

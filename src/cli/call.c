@@ -10,12 +10,20 @@
 #include <string.h>
 #include <unistd.h>
 
-PawlStore *pawl_call_store(PawlCall *call, PawlDbMode mode, GError **error) {
+PawlStore *pawl_call_store_if_any(PawlCall *call, PawlDbMode mode, gboolean create, GError **error) {
   g_autofree char *url = NULL, *actor = g_strdup_printf("%s@%s", g_get_user_name(), g_get_host_name());
   const char *source;
   if (!pawl_settings_store(call->settings, &url, &source, error)) return NULL;
-  PawlStoreOptions options = {.url = url, .mode = mode, .create = FALSE, .actor = actor};
+  PawlStoreOptions options = {.url = url, .mode = mode, .create = create, .actor = actor};
   return pawl_store_open(&options, error);
+}
+
+PawlStore *pawl_call_store(PawlCall *call, PawlDbMode mode, GError **error) {
+  GError *why = NULL;
+  PawlStore *store = pawl_call_store_if_any(call, mode, FALSE, &why);
+  if (g_error_matches(why, PAWL_ERROR, PAWL_ERROR_NOT_FOUND)) why->code = PAWL_ERROR_UNAVAILABLE;
+  if (why != NULL) g_propagate_error(error, why);
+  return store;
 }
 
 const char *pawl_call_project(const PawlCall *call) { return pawl_setting_text(call->settings, PAWL_SETTING_PROJECT, NULL); }

@@ -126,6 +126,7 @@ static int run(PawlCall *call, GError **error) {
   else
     print_checks(call->out, checks);
   if (store == NULL && !pawl_out_json_wanted(call->out)) g_propagate_error(error, g_steal_pointer(&why));
+  if (store == NULL && why != NULL) return pawl_error_info_of(why)->exit_code;
   return ok ? PAWL_EXIT_OK : PAWL_EXIT_FAILED;
 }
 

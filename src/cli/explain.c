@@ -66,15 +66,22 @@ static void say_rules(GPtrArray *sentences, const PawlTriggerSpec *spec) {
   static const char *const misfires[] = {"the newest one missed is made up for, the others are coalesced", "what is missed is skipped",
     "each one missed is made up for, oldest first"};
   g_autofree char *grace =
-    spec->misfire.grace_ms < 0 ? g_strdup("the gap to the next occurrence, at most 5m") : pawl_duration_text(spec->misfire.grace_ms);
-  if (spec->timing.cron != NULL) {
+    spec->misfire.grace_ms >= 0 ? pawl_duration_text(spec->misfire.grace_ms)
+    : spec->timing.kind == PAWL_TIMING_AT ? g_strdup("5m") : g_strdup("the gap to the next occurrence, at most 5m");
+  if (spec->timing.kind == PAWL_TIMING_REBOOT) {
+    say(sentences, "Once per boot, when pawl starts on a single node.");
+  } else if (spec->timing.cron != NULL) {
     g_autofree char *sentence = pawl_cron_explain(spec->timing.cron);
     say(sentences, "%s", sentence);
   } else {
     g_autofree char *timing = pawl_timing_text(spec);
     say(sentences, "It fires %s.", timing);
   }
-  say(sentences, "An occurrence is missed when its run could not be made within %s; %s.", grace, misfires[spec->misfire.misfire]);
+  if (spec->timing.kind == PAWL_TIMING_AT)
+    say(sentences, "It runs at most %s late; later than that %s.", grace,
+      spec->misfire.misfire == PAWL_MISFIRE_SKIP ? "it is skipped" : "it counts as missed and is made up for");
+  else if (spec->timing.kind != PAWL_TIMING_REBOOT)
+    say(sentences, "An occurrence is missed when its run could not be made within %s; %s.", grace, misfires[spec->misfire.misfire]);
   switch (spec->overlap) {
   case PAWL_OVERLAP_SKIP: say(sentences, "While a run that a trigger made is unfinished, the next one is left out (overlap: skip)."); break;
   case PAWL_OVERLAP_ALLOW: say(sentences, "Runs may overlap (overlap: allow)."); break;
@@ -169,7 +176,8 @@ static void print_task(PawlOut *out, const PawlTaskRow *task, gint64 now_ms) {
   pawl_out_text(out, "%s%s: %s%s\n", pawl_out_colour(out, PAWL_COLOUR_BOLD), task->name, task->state, pawl_out_plain(out));
   if (task->paused_at_ms != 0)
     say_pause(sentences, "It", task->paused_at_ms, task->pause_until_at_ms, task->paused_by, task->reason, now_ms);
-  say(sentences, "%d of its runs are running, %d wait.", task->running, task->waiting);
+  say(sentences, "%d of its runs %s running, %d wait%s.", task->running, task->running == 1 ? "is" : "are", task->waiting,
+    task->waiting == 1 ? "s" : "");
   print_sentences(out, sentences);
   for (guint i = 0; i < task->triggers->len; i++) {
     const PawlTriggerRow *trigger = g_ptr_array_index(task->triggers, i);

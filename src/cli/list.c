@@ -55,7 +55,8 @@ static void print_tasks(PawlOut *out, const GPtrArray *tasks, gint64 now_ms) {
   PawlTable *table = pawl_table_new(columns, G_N_ELEMENTS(columns));
   for (guint i = 0; i < tasks->len; i++) {
     const PawlTaskRow *task = g_ptr_array_index(tasks, i);
-    g_autofree char *next = pawl_when_text(task->next_fire_at_ms, now_ms), *activity = activity_of(task, now_ms),
+    gboolean due = task->due_at_ms != 0 && task->due_at_ms <= now_ms;
+    g_autofree char *next = due ? g_strdup("due") : pawl_when_text(task->due_at_ms, now_ms), *activity = activity_of(task, now_ms),
                     *timings = timings_of(task);
     gboolean is_default = strcmp(task->project, "default") == 0;
     pawl_table_cellf(table, PAWL_COLOUR_BOLD, "%s%s%s", is_default ? "" : task->project, is_default ? "" : ": ", task->name);

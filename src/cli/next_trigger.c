@@ -11,7 +11,8 @@
 typedef struct {
   const char *project, *task, *trigger, *state; /* state NULL: of a file */
   const PawlTriggerSpec *spec;
-  const PawlId *id; /* NULL: of a file, so that the jitter is not known yet */
+  const PawlId *id;  /* NULL: of a file, so that the jitter is not known yet */
+  gint64 cursor_ms;  /* the occurrence that comes next, as the store says; 0: not known */
 } Subject;
 
 typedef struct {
@@ -20,9 +21,26 @@ typedef struct {
   json_t *array; /* with --json */
 } Report;
 
-static GArray *walk(const PawlTiming *timing, gint64 after_ms, gint count, gboolean *ret_complete) {
+/* Where a walk from the cursor begins. "@every" counts from its cursor on; all others can begin anywhere. TRUE: the cursor is the first. */
+static gboolean begin_at_cursor(const Subject *subject, gint64 *after_ms, gboolean after_given) {
+  const PawlTiming *timing = &subject->spec->timing;
+  gint64 cursor_ms = subject->cursor_ms, second_ms;
+  if (cursor_ms == 0) return FALSE;
+  if (!after_given || cursor_ms > *after_ms) return TRUE;
+  if (timing->kind == PAWL_TIMING_CRON && strstr(subject->spec->expression, "@every") != NULL &&
+      pawl_timing_next(timing, cursor_ms, &second_ms) && second_ms > cursor_ms)
+    *after_ms -= (*after_ms - cursor_ms) % (second_ms - cursor_ms);
+  return FALSE;
+}
+
+static GArray *walk(const Subject *subject, gint64 after_ms, gboolean after_given, gint count, gboolean *ret_complete) {
+  const PawlTiming *timing = &subject->spec->timing;
   GArray *instants = g_array_new(FALSE, FALSE, sizeof(gint64));
   gint64 at_ms = after_ms;
+  if (begin_at_cursor(subject, &at_ms, after_given)) {
+    at_ms = subject->cursor_ms;
+    g_array_append_val(instants, at_ms);
+  }
   while (instants->len < (guint)count && pawl_timing_next(timing, at_ms, &at_ms)) g_array_append_val(instants, at_ms);
   *ret_complete = instants->len < (guint)count || !pawl_timing_next(timing, at_ms, &at_ms);
   return instants;
@@ -102,7 +120,7 @@ static void report_subject(Report *report, const Subject *subject) {
   const PawlNextOptions *given = report->call->options;
   const PawlCron *cron = subject->spec->timing.cron;
   gboolean complete;
-  g_autoptr(GArray) instants = walk(&subject->spec->timing, report->after_ms, given->count, &complete);
+  g_autoptr(GArray) instants = walk(subject, report->after_ms, given->after != NULL, given->count, &complete);
   if (report->array != NULL) {
     add_json(report, subject, instants, complete);
     return;
@@ -175,8 +193,8 @@ int pawl_next_stored(PawlCall *call, const char *reference, gint64 after_ms, GEr
         if (report.array != NULL) json_decref(report.array);
         return PAWL_EXIT_FAILED;
       }
-      Subject subject = {
-        .project = task->project, .task = task->name, .trigger = row->name, .state = row->state, .spec = spec, .id = &row->id};
+      Subject subject = {.project = task->project, .task = task->name, .trigger = row->name, .state = row->state, .spec = spec,
+        .id = &row->id, .cursor_ms = row->next_fire_at_ms};
       report_subject(&report, &subject);
       n++;
     }

@@ -18,25 +18,23 @@ typedef struct {
   PawlStore *store;   /* NULL: there is none yet */
   PawlStatus *status; /* likewise */
   gint64 holder_pid;
-  GError *missing; /* why there is none */
 } Picture;
 
 static void picture_clear(Picture *picture) {
   pawl_status_free(picture->status);
   pawl_store_close(picture->store);
   g_free(picture->url);
-  g_clear_error(&picture->missing);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Picture, picture_clear)
 
 static gboolean take_picture(PawlCall *call, Picture *picture, GError **error) {
   g_autoptr(GError) why = NULL;
   if (!pawl_settings_store(call->settings, &picture->url, &picture->source, error)) return FALSE;
-  picture->store = pawl_call_store(call, PAWL_DB_READ_ONLY, &why);
+  picture->store = pawl_call_store_if_any(call, PAWL_DB_READ_ONLY, FALSE, &why);
+  if (picture->store == NULL && g_error_matches(why, PAWL_ERROR, PAWL_ERROR_NOT_FOUND)) return TRUE;
   if (picture->store == NULL) {
-    gboolean missing = g_error_matches(why, PAWL_ERROR, PAWL_ERROR_NOT_FOUND);
-    g_propagate_error(missing ? &picture->missing : error, g_steal_pointer(&why));
-    return missing;
+    g_propagate_error(error, g_steal_pointer(&why));
+    return FALSE;
   }
   picture->holder_pid = pawl_db_holder(pawl_store_db(picture->store));
   picture->status = pawl_store_status(picture->store, error);
@@ -123,7 +121,10 @@ static void print_head(PawlOut *out, const Picture *picture) {
   if (status->quarantined > 0)
     pawl_card_linef(out, "quarantined", PAWL_COLOUR_BAD, "%" G_GINT64_FORMAT " (`pawl list` names them)", status->quarantined);
   pawl_card_linef(out, "runs", PAWL_COLOUR_NONE, "%" G_GINT64_FORMAT " running, %" G_GINT64_FORMAT " waiting, %" G_GINT64_FORMAT " parked",
-    status->running, status->waiting, status->parked);
+    picture->holder_pid != 0 ? status->running : 0, status->waiting, status->parked);
+  if (picture->holder_pid == 0 && status->running > 0)
+    pawl_card_linef(out, "left behind", PAWL_COLOUR_BAD, "%" G_GINT64_FORMAT " %s running when pawl went away", status->running,
+      status->running == 1 ? "was" : "were");
   if (status->manual > 0)
     pawl_card_linef(out, "put aside", PAWL_COLOUR_BAD, "%" G_GINT64_FORMAT " wait for a person (`pawl doctor`)", status->manual);
   pawl_card_linef(out, "last 24 h", status->failed_day > 0 ? PAWL_COLOUR_WARN : PAWL_COLOUR_NONE,
@@ -157,16 +158,15 @@ static int run(PawlCall *call, GError **error) {
   const PawlStatus *status = picture.status;
   if (pawl_out_json_wanted(call->out)) {
     print_json(call->out, &picture);
-    return picture.store != NULL ? PAWL_EXIT_OK : PAWL_EXIT_FAILED;
+    return picture.store != NULL ? PAWL_EXIT_OK : PAWL_EXIT_UNAVAILABLE;
   }
   if (status == NULL) {
     print_nothing_yet(call->out, &picture);
-    g_propagate_error(error, g_steal_pointer(&picture.missing));
-    return PAWL_EXIT_FAILED;
+    return PAWL_EXIT_UNAVAILABLE;
   }
   print_head(call->out, &picture);
   if (status->running_rows->len > 0) {
-    pawl_out_text(call->out, "\nRunning now\n");
+    pawl_out_text(call->out, "\n%s\n", picture.holder_pid != 0 ? "Running now" : "Running when pawl went away");
     pawl_print_runs(call->out, status->running_rows, status->now_ms);
   }
   if (status->failed->len > 0) {
@@ -182,7 +182,7 @@ const PawlVerb pawl_verb_status = {
   .group = "Look",
   .summary = "Is it running, what failed, what is late, what comes next",
   .synopsis = "",
-  .description = "Works without a running `pawl up`. Before there is a store it says how to start, and the exit code is 1.",
+  .description = "Works without a running `pawl up`. Before there is a store it says how to start, and the exit code is 69.",
   .json =
     "{running, pid, store: {url, source, exists, engine, schema}, tasks, triggers, paused, quarantined, running_runs, waiting_runs, "
     "parked_runs, manual_runs, succeeded_24h, failed_24h, oldest_due_ms, oldest_waiting_ms, now, failed: [runs], running_now: [runs], "

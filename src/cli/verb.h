@@ -91,8 +91,10 @@ char *pawl_help_all(gboolean brief);
 char *pawl_help_verb(const PawlVerb *verb);
 
 /* ---- what verbs share (call.c) ---- */
-/* Opens the store that the settings name. NOT_FOUND names `pawl up`. */
+/* Opens the store that the settings name. UNAVAILABLE: there is none, and the message names `pawl up`. */
 PawlStore *pawl_call_store(PawlCall *call, PawlDbMode mode, GError **error);
+/* The same, made when there is none, with `create`. NOT_FOUND: there is none. */
+PawlStore *pawl_call_store_if_any(PawlCall *call, PawlDbMode mode, gboolean create, GError **error);
 /* The project: as set, else "default". And as set, else NULL, for lists that then show all. */
 const char *pawl_call_project(const PawlCall *call);
 const char *pawl_call_project_if_set(const PawlCall *call);

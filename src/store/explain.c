@@ -51,6 +51,11 @@ static gboolean say_worker(PawlExplanation *to, GError **error) {
   if (rows == NULL) return FALSE;
   const char *name = pawl_rows_next(rows, &why) ? pawl_rows_text(rows, 0) : "an unknown worker";
   gint64 from_ms = hot->started_ms != 0 ? hot->started_ms : hot->acquired_ms;
+  if (why == NULL && pawl_db_holder(to->store->db) == 0) {
+    pawl_say(to, "Attempt %d %s when pawl went away; it is settled at the next start.", hot->attempt,
+      hot->started_ms != 0 ? "was running" : "had been given to a worker");
+    return TRUE;
+  }
   g_autofree char *lasting = pawl_lasting(to->now_ms - from_ms);
   if (hot->started_ms == 0)
     pawl_say(to, "Attempt %d was given to worker %s %s ago and has not reported its start yet.", hot->attempt, name, lasting);
@@ -95,7 +100,9 @@ static void say_attempt(PawlExplanation *to, const PawlAttemptRow *attempt) {
     g_string_append(text, " without having been started");
   }
   if (attempt->reason != NULL) g_string_append_printf(text, ": %s", attempt->reason);
-  g_string_append(text, g_str_equal(attempt->state, "lost") && attempt->started_at_ms != 0 ? ". It may have done part of its work." : ".");
+  gboolean said = attempt->reason != NULL && strstr(attempt->reason, "part of its work") != NULL;
+  gboolean partly = g_str_equal(attempt->state, "lost") && attempt->started_at_ms != 0 && !said;
+  g_string_append(text, partly ? ". It may have done part of its work." : ".");
   g_ptr_array_add(to->sentences, g_string_free(g_steal_pointer(&text), FALSE));
 }
 

@@ -102,6 +102,7 @@ static gboolean add_triggers(PawlStore *store, PawlTaskRow *task, GError **error
     g_ptr_array_add(task->triggers, row);
     if (row->next_fire_at_ms != 0 && (task->next_fire_at_ms == 0 || row->next_fire_at_ms < task->next_fire_at_ms))
       task->next_fire_at_ms = row->next_fire_at_ms;
+    if (row->due_at_ms != 0 && (task->due_at_ms == 0 || row->due_at_ms < task->due_at_ms)) task->due_at_ms = row->due_at_ms;
   }
   if (why == NULL) return TRUE;
   g_propagate_error(error, why);

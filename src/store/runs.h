@@ -84,7 +84,7 @@ typedef struct {
 typedef struct {
   PawlId id;
   char *project, *name, *state /* active, paused, archived */, *reason, *paused_by, *json, *digest, *owner_mark;
-  gint64 revision, paused_at_ms, pause_until_at_ms, next_fire_at_ms;
+  gint64 revision, paused_at_ms, pause_until_at_ms, next_fire_at_ms, due_at_ms /* the earliest of its triggers; 0: none */;
   gint waiting, running; /* unfinished runs */
   char *last_state;      /* of its newest finished run; NULL */
   gint64 last_finished_at_ms, last_duration_ms, usual_duration_ms /* median of the last 20 successes; 0: unknown */, running_since_ms;

@@ -34,8 +34,8 @@ static void assert_refused(PawlDbMode mode, gboolean create, PawlError code, con
 
 static void test_fresh(void) {
   folder_open();
-  assert_refused(PAWL_DB_READ_WRITE, FALSE, PAWL_ERROR_NOT_FOUND, "`pawl up` makes a store");
-  assert_refused(PAWL_DB_READ_ONLY, FALSE, PAWL_ERROR_NOT_FOUND, "`pawl up` makes a store");
+  assert_refused(PAWL_DB_READ_WRITE, FALSE, PAWL_ERROR_NOT_FOUND, "`pawl up` or `pawl apply -f FILE` makes one");
+  assert_refused(PAWL_DB_READ_ONLY, FALSE, PAWL_ERROR_NOT_FOUND, "`pawl up` or `pawl apply -f FILE` makes one");
   PawlStore *store = open_how(PAWL_DB_READ_WRITE, TRUE, NULL);
   g_assert_nonnull(store);
   g_assert_cmpint(pawl_store_schema_version(store), ==, peek_int("SELECT max(number) FROM migrations"));
