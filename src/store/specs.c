@@ -46,47 +46,39 @@ static void keep(GHashTable *table, const SpecKey *key, gpointer spec) {
   g_hash_table_insert(table, g_memdup2(key, sizeof *key), spec);
 }
 
-static void missing(const char *what, gint64 revision, GError **error) {
-  g_set_error(error, PAWL_ERROR, PAWL_ERROR_INTERNAL, "revision %" G_GINT64_FORMAT " of a %s is missing from the store", revision, what);
+/* The row of a revision, open at its first column, the spec; NULL with `error`. */
+static PawlRows *revision_row(PawlStore *store, PawlSql sql, const SpecKey *key, const char *what, GError **error) {
+  GError *failed = NULL;
+  PawlRows *rows = pawl_db_query(store->db, sql, error, PAWL_ROW(pawl_id(&key->id), PAWL_INT(key->revision)));
+  if (rows == NULL || pawl_rows_next(rows, &failed)) return rows;
+  if (failed != NULL)
+    g_propagate_error(error, failed);
+  else
+    g_set_error(
+      error, PAWL_ERROR, PAWL_ERROR_INTERNAL, "revision %" G_GINT64_FORMAT " of a %s is missing from the store", key->revision, what);
+  pawl_rows_close(rows);
+  return NULL;
 }
 
 const PawlTriggerSpec *pawl_store_trigger_spec(PawlStore *store, const PawlId *trigger, gint64 revision, GError **error) {
   SpecKey key = {*trigger, revision};
-  GHashTable *table = cache_of(store)->triggers;
-  PawlTriggerSpec *spec = g_hash_table_lookup(table, &key);
+  PawlTriggerSpec *spec = g_hash_table_lookup(cache_of(store)->triggers, &key);
   if (spec != NULL) return spec;
-  GError *failed = NULL;
-  g_autoptr(PawlRows) rows = pawl_db_query(store->db, PAWL_SQL_SPEC_TRIGGER, error, PAWL_ROW(pawl_id(trigger), PAWL_INT(revision)));
-  if (rows == NULL) return NULL;
-  if (!pawl_rows_next(rows, &failed)) {
-    if (failed != NULL)
-      g_propagate_error(error, failed);
-    else
-      missing("trigger", revision, error);
-    return NULL;
-  }
-  spec = pawl_trigger_spec_from_stored(
-    pawl_rows_text(rows, 0), pawl_rows_text(rows, 1), pawl_rows_text(rows, 2), pawl_rows_text(rows, 3), error);
-  if (spec != NULL) keep(table, &key, spec);
+  g_autoptr(PawlRows) row = revision_row(store, PAWL_SQL_SPEC_TRIGGER, &key, "trigger", error);
+  if (row == NULL) return NULL;
+  spec =
+    pawl_trigger_spec_from_stored(pawl_rows_text(row, 0), pawl_rows_text(row, 1), pawl_rows_text(row, 2), pawl_rows_text(row, 3), error);
+  if (spec != NULL) keep(store->specs->triggers, &key, spec);
   return spec;
 }
 
 const PawlTaskSpec *pawl_store_task_spec(PawlStore *store, const PawlId *task, gint64 revision, GError **error) {
   SpecKey key = {*task, revision};
-  GHashTable *table = cache_of(store)->tasks;
-  PawlTaskSpec *spec = g_hash_table_lookup(table, &key);
+  PawlTaskSpec *spec = g_hash_table_lookup(cache_of(store)->tasks, &key);
   if (spec != NULL) return spec;
-  GError *failed = NULL;
-  g_autoptr(PawlRows) rows = pawl_db_query(store->db, PAWL_SQL_SPEC_TASK, error, PAWL_ROW(pawl_id(task), PAWL_INT(revision)));
-  if (rows == NULL) return NULL;
-  if (!pawl_rows_next(rows, &failed)) {
-    if (failed != NULL)
-      g_propagate_error(error, failed);
-    else
-      missing("task", revision, error);
-    return NULL;
-  }
-  spec = pawl_task_spec_from_stored(pawl_rows_text(rows, 0), error);
-  if (spec != NULL) keep(table, &key, spec);
+  g_autoptr(PawlRows) row = revision_row(store, PAWL_SQL_SPEC_TASK, &key, "task", error);
+  if (row == NULL) return NULL;
+  spec = pawl_task_spec_from_stored(pawl_rows_text(row, 0), error);
+  if (spec != NULL) keep(store->specs->tasks, &key, spec);
   return spec;
 }
