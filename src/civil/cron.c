@@ -2,6 +2,7 @@
 /* Reads a cron expression: zone prefix, nicknames, and the row of fields. */
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "civil/cron_private.h"
 
 #include <string.h>
@@ -22,18 +23,6 @@ static const struct {
   {"@every", "@every", NULL},
 };
 
-static gboolean is_blank(char c) { return c == ' ' || c == '\t'; }
-
-static const char *skip_blanks(const char *p) {
-  while (is_blank(*p)) p++;
-  return p;
-}
-
-static const char *skip_word(const char *p) {
-  while (*p != '\0' && !is_blank(*p)) p++;
-  return p;
-}
-
 gboolean pawl_cron_refuse(const CronSource *source, const char *at, const char *format, ...) {
   va_list args;
   int column = 1;
@@ -49,7 +38,7 @@ gboolean pawl_cron_refuse(const CronSource *source, const char *at, const char *
 static gboolean take_prefix(const CronSource *source, PawlCron *cron, const char **p) {
   const char *name = g_str_has_prefix(*p, "CRON_TZ=") ? *p + 8 : g_str_has_prefix(*p, "TZ=") ? *p + 3 : NULL;
   if (name == NULL) return TRUE;
-  const char *end = skip_word(name);
+  const char *end = pawl_skip_word(name);
   if (end == name) return pawl_cron_refuse(source, name, "the time zone is empty; an IANA name such as Europe/Berlin is meant");
   g_autofree char *text = g_strndup(name, (gsize)(end - name));
   g_autoptr(GError) inner = NULL;
@@ -58,18 +47,18 @@ static gboolean take_prefix(const CronSource *source, PawlCron *cron, const char
   pawl_zone_unref(cron->zone);
   cron->zone = zone;
   cron->has_prefix = TRUE;
-  *p = skip_blanks(end);
+  *p = pawl_skip_blanks(end);
   return TRUE;
 }
 
 static gboolean take_every(const CronSource *source, PawlCron *cron, const char *p) {
-  const char *end = skip_word(p);
+  const char *end = pawl_skip_word(p);
   g_autofree char *text = g_strndup(p, (gsize)(end - p));
   gint64 every_ms;
   if (*p == '\0') return pawl_cron_refuse(source, p, "@every needs a duration, such as @every 90s or @every 1h30m");
   if (!pawl_duration_parse(text, &every_ms, NULL) || every_ms < 1000 || every_ms % 1000 != 0)
     return pawl_cron_refuse(source, p, "@every takes whole seconds from 1s to 3650d, written as 90s, 15m or 1h30m");
-  if (*skip_blanks(end) != '\0') return pawl_cron_refuse(source, skip_blanks(end), "nothing may follow the duration of @every");
+  if (*pawl_skip_blanks(end) != '\0') return pawl_cron_refuse(source, pawl_skip_blanks(end), "nothing may follow the duration of @every");
   cron->kind = CRON_EVERY;
   cron->every_s = every_ms / 1000;
   return TRUE;
@@ -78,7 +67,7 @@ static gboolean take_every(const CronSource *source, PawlCron *cron, const char 
 static gboolean take_fields(const CronSource *source, PawlCron *cron, const char *p, gboolean seconds, const guint8 *hash);
 
 static gboolean take_nickname(const CronSource *source, PawlCron *cron, const char *p, const guint8 *hash) {
-  const char *end = skip_word(p);
+  const char *end = pawl_skip_word(p);
   gsize i = 0, length = (gsize)(end - p);
   while (i < G_N_ELEMENTS(nicknames) && !(strlen(nicknames[i].name) == length && g_ascii_strncasecmp(nicknames[i].name, p, length) == 0))
     i++;
@@ -87,8 +76,8 @@ static gboolean take_nickname(const CronSource *source, PawlCron *cron, const ch
       "no such nickname; allowed are @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly, "
       "@reboot and @every DURATION");
   cron->nickname = nicknames[i].normal;
-  if (strcmp(cron->nickname, "@every") == 0) return take_every(source, cron, skip_blanks(end));
-  if (*skip_blanks(end) != '\0') return pawl_cron_refuse(source, skip_blanks(end), "nothing may follow %s", cron->nickname);
+  if (strcmp(cron->nickname, "@every") == 0) return take_every(source, cron, pawl_skip_blanks(end));
+  if (*pawl_skip_blanks(end) != '\0') return pawl_cron_refuse(source, pawl_skip_blanks(end), "nothing may follow %s", cron->nickname);
   if (nicknames[i].fields != NULL) return take_fields(source, cron, nicknames[i].fields, FALSE, hash);
   cron->kind = CRON_REBOOT;
   return TRUE;
@@ -106,7 +95,7 @@ static gboolean refuse_count(const CronSource *source, PawlCronFields fields, gu
 static gboolean take_fields(const CronSource *source, PawlCron *cron, const char *p, gboolean seconds, const guint8 *hash) {
   const char *starts[CRON_N_FIELDS], *extra = NULL;
   guint n = 0, most = seconds ? 7 : 5;
-  for (const char *at = p; *at != '\0'; at = skip_blanks(skip_word(at)), n++) {
+  for (const char *at = p; *at != '\0'; at = pawl_skip_blanks(pawl_skip_word(at)), n++) {
     if (n < most)
       starts[n] = at;
     else if (n == most)
@@ -117,10 +106,10 @@ static gboolean take_fields(const CronSource *source, PawlCron *cron, const char
   if (!seconds) cron->seconds = 1;
   for (guint i = 0; i < n; i++) {
     CronField field = (CronField)(i + !seconds);
-    if (!pawl_cron_parse_field(source, cron, field, starts[i], skip_word(starts[i]), hash, items)) return FALSE;
+    if (!pawl_cron_parse_field(source, cron, field, starts[i], pawl_skip_word(starts[i]), hash, items)) return FALSE;
   }
   CronItem *last = &g_array_index(items, CronItem, items->len - 1);
-  if (last->field == CRON_YEAR && n == 7 && cron->years != NULL && skip_word(starts[6]) - starts[6] == 1 && *starts[6] == '*')
+  if (last->field == CRON_YEAR && n == 7 && cron->years != NULL && pawl_skip_word(starts[6]) - starts[6] == 1 && *starts[6] == '*')
     g_clear_pointer(&cron->years, g_free); /* every year: the walk need not look */
   cron->n_items = items->len;
   cron->items = g_memdup2(items->data, items->len * sizeof(CronItem));
@@ -147,7 +136,7 @@ PawlCron *pawl_cron_parse(const char *expression, PawlCronFields fields, const c
   cron->fields = fields;
   cron->zone = zone ? pawl_zone_ref(zone) : pawl_zone_new("UTC", NULL);
   spread_bytes(hash_key, hash);
-  const char *p = skip_blanks(expression);
+  const char *p = pawl_skip_blanks(expression);
   gboolean ok = take_prefix(&source, cron, &p);
   if (ok && *p == '@')
     ok = take_nickname(&source, cron, p, hash);

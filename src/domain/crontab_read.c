@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lines of a crontab, after crontab(5): blank, comment, NAME = VALUE, or five fields (or @word) and what to run. A variable holds
  * for the lines below it. Two things cron itself cannot read are read here: lines that end in CR LF, and a last line without a newline. */
+#include "base/text.h"
 #include "domain/crontab.h"
 
 #include "base/clock.h"
@@ -41,15 +42,6 @@ static void say(Reading *r, gboolean warning, gint column, const char *hint, con
   pawl_issues_add(r->issues, warning, r->options->file, (PawlPlace){r->number, column}, NULL, hint, "%s", message);
 }
 
-static gboolean is_blank(char c) { return c == ' ' || c == '\t'; }
-static const char *skip_blanks(const char *p) {
-  while (is_blank(*p)) p++;
-  return p;
-}
-static const char *skip_word(const char *p) {
-  while (*p != '\0' && !is_blank(*p)) p++;
-  return p;
-}
 static gint column_of(const char *line, const char *at) { return (gint)g_utf8_pointer_to_offset(line, at) + 1; }
 
 /* ---- variables ---- */
@@ -160,12 +152,12 @@ static gboolean is_variable_name(const char *name) {
 static gboolean take_variable(Reading *r, const char *line, const char *p) {
   g_autofree char *name = take_quotable(&p, " \t=");
   if (name == NULL || !is_variable_name(name)) return FALSE;
-  p = skip_blanks(p);
+  p = pawl_skip_blanks(p);
   if (*p != '=') return FALSE;
-  p = skip_blanks(p + 1);
+  p = pawl_skip_blanks(p + 1);
   const char *begin = p;
   g_autofree char *value = take_quotable(&p, "");
-  if (value == NULL || *skip_blanks(p) != '\0') {
+  if (value == NULL || *pawl_skip_blanks(p) != '\0') {
     say(r, FALSE, column_of(line, begin), NULL, "%s: text follows the quote, or the quote is not closed", name);
     return TRUE;
   }
@@ -213,20 +205,20 @@ static PawlCron *parse_expression(Reading *r, const char *line, const char *begi
 static char *with_single_blanks(const char *begin, const char *end) {
   GString *out = g_string_new(NULL);
   for (const char *p = begin; p < end; p++)
-    if (!is_blank(*p))
+    if (!pawl_is_blank(*p))
       g_string_append_c(out, *p);
-    else if (!is_blank(p[-1]))
+    else if (!pawl_is_blank(p[-1]))
       g_string_append_c(out, ' ');
   return g_string_free(out, FALSE);
 }
 
 static void take_entry(Reading *r, const char *line, const char *p) {
-  if (*p == '-' && p[1] != '\0') p = skip_blanks(p + 1); /* "do not log this", of some crons */
+  if (*p == '-' && p[1] != '\0') p = pawl_skip_blanks(p + 1); /* "do not log this", of some crons */
   const char *begin = p, *end = p;
   int fields = *p == '@' ? 1 : 5, found = 0;
   for (; found < fields && *p != '\0'; found++) {
-    end = skip_word(p);
-    p = skip_blanks(end);
+    end = pawl_skip_word(p);
+    p = pawl_skip_blanks(end);
   }
   if (found < fields || *p == '\0') {
     say(r, FALSE, column_of(line, p), "minute hour day-of-month month day-of-week command",
@@ -245,7 +237,7 @@ static void take_entry(Reading *r, const char *line, const char *p) {
 static void take_line(Reading *r, const char *begin, gsize bytes) {
   const char *bad;
   if (bytes > 0 && begin[bytes - 1] == '\r') bytes--;
-  while (bytes > 0 && is_blank(*begin)) begin++, bytes--;
+  while (bytes > 0 && pawl_is_blank(*begin)) begin++, bytes--;
   if (bytes == 0 || *begin == '#') return;
   if (bytes > LINE_MAX_BYTES) {
     say(r, FALSE, 1, NULL, "longer than %d bytes", LINE_MAX_BYTES);
@@ -285,9 +277,9 @@ GPtrArray *pawl_crontab_read(const char *text, gsize bytes, const PawlCrontabOpt
 
 /* The word reads as a user's name, and a command follows. */
 static gboolean has_user_word(const char *rest) {
-  const char *end = skip_word(rest);
+  const char *end = pawl_skip_word(rest);
   gsize n = (gsize)(end - rest);
-  if (n == 0 || n > 32 || *skip_blanks(end) == '\0') return FALSE;
+  if (n == 0 || n > 32 || *pawl_skip_blanks(end) == '\0') return FALSE;
   if (!g_ascii_islower(*rest) && *rest != '_') return FALSE;
   for (gsize i = 0; i < n; i++)
     if (!g_ascii_isalnum(rest[i]) && strchr("_-.", rest[i]) == NULL && !(rest[i] == '$' && i == n - 1)) return FALSE;
@@ -296,7 +288,7 @@ static gboolean has_user_word(const char *rest) {
 
 static gboolean is_word(const char *rest, const char *word) {
   gsize n = word != NULL ? strlen(word) : 0;
-  return n > 0 && strncmp(rest, word, n) == 0 && is_blank(rest[n]) && *skip_blanks(rest + n) != '\0';
+  return n > 0 && strncmp(rest, word, n) == 0 && pawl_is_blank(rest[n]) && *pawl_skip_blanks(rest + n) != '\0';
 }
 
 /* Nothing in a crontab says which format it has. In this order:
@@ -314,7 +306,7 @@ PawlCrontabFormat pawl_crontab_detect(const GPtrArray *lines, const char *file, 
   }
   for (guint i = 0; i < lines->len; i++) {
     const PawlCrontabLine *line = g_ptr_array_index(lines, i);
-    gsize n = (gsize)(skip_word(line->rest) - line->rest);
+    gsize n = (gsize)(pawl_skip_word(line->rest) - line->rest);
     if (!has_user_word(line->rest) || pawl_crontab_is_program_word(line->rest, n)) return PAWL_CRONTAB_USER;
   }
   return lines->len > 0 ? PAWL_CRONTAB_SYSTEM : PAWL_CRONTAB_USER;
