@@ -50,6 +50,8 @@ char *pawl_cron_explain(const PawlCron *cron);
 /* Warnings as sentences (char *, owned by the array): never fires (again), skipped or doubled by a clock change within the coming 400
  * days, uneven steps such as star/7, a step longer than its range, six fields given where five are meant. */
 GPtrArray *pawl_cron_warnings(const PawlCron *cron, gint64 after_ms);
+/* The same, but of clock changes only those that leave occurrences out. */
+GPtrArray *pawl_cron_warnings_of_loss(const PawlCron *cron, gint64 after_ms);
 
 /* ---- a trigger's timing: cron, every, at, with window and jitter (timing.c) ---- */
 typedef enum { PAWL_TIMING_CRON, PAWL_TIMING_EVERY, PAWL_TIMING_AT, PAWL_TIMING_REBOOT } PawlTimingKind;

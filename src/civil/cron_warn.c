@@ -42,10 +42,11 @@ static void warn_of_step(const CronItem *item, GPtrArray *warnings) {
   }
 }
 
-static void warn_of_change(const PawlCron *cron, const PawlZoneSpan *span, GPtrArray *warnings) {
+static void warn_of_change(const PawlCron *cron, const PawlZoneSpan *span, gboolean losses_only, GPtrArray *warnings) {
   gboolean gap = span->offset_s > span->before_s;
   gint64 low = span->from_s + (gap ? span->before_s : span->offset_s), high = span->from_s + (gap ? span->offset_s : span->before_s);
-  if (!pawl_cron_has_local(cron, low, high)) return;
+  gboolean loses = gap && (cron->interval || high - low > CRON_GAP_MAX_S);
+  if ((losses_only && !loses) || !pawl_cron_has_local(cron, low, high)) return;
   int year, month, day;
   pawl_date_of(pawl_floor_div(low, PAWL_DAY_S), &year, &month, &day);
   int from = (int)pawl_floor_mod(low, PAWL_DAY_S) / 60, to = (int)pawl_floor_mod(high, PAWL_DAY_S) / 60;
@@ -64,17 +65,17 @@ static void warn_of_change(const PawlCron *cron, const PawlZoneSpan *span, GPtrA
     from / 60, from % 60, to / 60, to % 60, what);
 }
 
-static void warn_of_changes(const PawlCron *cron, gint64 after_ms, GPtrArray *warnings) {
+static void warn_of_changes(const PawlCron *cron, gint64 after_ms, gboolean losses_only, GPtrArray *warnings) {
   gint64 at_ms = after_ms;
   if (cron->interval && cron->hours == 0xffffff) return; /* follows real time through every change */
   while (pawl_zone_next_change(cron->zone, at_ms, &at_ms) && at_ms <= after_ms + WARN_AHEAD_MS) {
     PawlZoneSpan span;
     pawl_zone_span(cron->zone, at_ms / 1000, &span);
-    warn_of_change(cron, &span, warnings);
+    warn_of_change(cron, &span, losses_only, warnings);
   }
 }
 
-GPtrArray *pawl_cron_warnings(const PawlCron *cron, gint64 after_ms) {
+static GPtrArray *warnings_of(const PawlCron *cron, gint64 after_ms, gboolean losses_only) {
   GPtrArray *warnings = g_ptr_array_new_with_free_func(g_free);
   gint64 at_ms;
   if (cron->kind != CRON_CALENDAR) return warnings;
@@ -91,6 +92,9 @@ GPtrArray *pawl_cron_warnings(const PawlCron *cron, gint64 after_ms) {
     warn(warnings,
       "The first of six fields is the second, and * there fires every second of the minutes given; write 0 for once a minute, or "
       "five fields without seconds.");
-  warn_of_changes(cron, after_ms, warnings);
+  warn_of_changes(cron, after_ms, losses_only, warnings);
   return warnings;
 }
+
+GPtrArray *pawl_cron_warnings(const PawlCron *cron, gint64 after_ms) { return warnings_of(cron, after_ms, FALSE); }
+GPtrArray *pawl_cron_warnings_of_loss(const PawlCron *cron, gint64 after_ms) { return warnings_of(cron, after_ms, TRUE); }

@@ -23,6 +23,11 @@ json_t *pawl_json_issues(const GPtrArray *issues) {
   return array;
 }
 
+static gint by_line(gconstpointer a, gconstpointer b) {
+  const PawlIssue *x = *(PawlIssue *const *)a, *y = *(PawlIssue *const *)b;
+  return x->line != y->line ? (x->line > y->line) - (x->line < y->line) : (x->column > y->column) - (x->column < y->column);
+}
+
 static void say_issues(PawlOut *out, const GPtrArray *issues) {
   for (guint i = 0; i < issues->len; i++) {
     g_autofree char *text = pawl_issue_text(g_ptr_array_index(issues, i));
@@ -48,6 +53,7 @@ PawlBundle *pawl_bundle_read(PawlCall *call, const char *file, GPtrArray *issues
   PawlBundle *bundle = pawl_bundle_from_yaml(text, bytes, shown, issues);
   if (bundle != NULL) pawl_bundle_review(bundle, shown, pawl_clock_wall_ms(), issues);
   pawl_out_progress_end(call->out);
+  g_ptr_array_sort(issues, by_line);
   if (!pawl_out_json_wanted(call->out)) say_issues(call->out, issues);
   guint n_errors = count_errors(issues, &first);
   if (bundle != NULL) return bundle;

@@ -44,6 +44,16 @@ static gboolean cancel_one(PawlCall *call, PawlStore *store, const char *text, g
   return TRUE;
 }
 
+static void report_failure(json_t *array, const char *text, const GError *why) {
+  json_t *object = json_object(), *failure = json_object();
+  pawl_json_set_text(failure, "code", pawl_error_info_of(why)->name);
+  pawl_json_set_text(failure, "message", why->message);
+  pawl_json_set_text(object, "reference", text);
+  json_object_set_new(object, "cancelled", json_integer(0));
+  json_object_set_new(object, "error", failure);
+  json_array_append_new(array, object);
+}
+
 static void report_one(PawlCall *call, json_t *array, const char *text, guint n) {
   if (array == NULL) {
     pawl_out_note(call->out, "%s: %u run%s asked to stop", text, n, n == 1 ? "" : "s");
@@ -55,7 +65,8 @@ static void report_one(PawlCall *call, json_t *array, const char *text, guint n)
   json_array_append_new(array, object);
 }
 
-/* Each is tried; the first failure is what is returned, the others are said. */
+/* Each is tried; the first failure is what is returned, the others are said. With --json there is one document: the failures stand in the
+ * array, or a single one alone. */
 static int run_cancel(PawlCall *call, GError **error) {
   g_autoptr(PawlStore) store = pawl_call_store(call, PAWL_DB_READ_WRITE, error);
   g_autoptr(GError) first = NULL;
@@ -64,24 +75,41 @@ static int run_cancel(PawlCall *call, GError **error) {
   for (guint i = 0; i < call->n_args; i++) {
     g_autoptr(GError) why = NULL;
     guint n = 0;
-    if (cancel_one(call, store, call->args[i], &n, &why))
+    gboolean done = cancel_one(call, store, call->args[i], &n, &why);
+    if (done)
       report_one(call, array, call->args[i], n);
-    else if (first == NULL)
+    else if (array != NULL)
+      report_failure(array, call->args[i], why);
+    if (done) continue;
+    if (first == NULL)
       first = g_steal_pointer(&why);
-    else
+    else if (array == NULL)
       pawl_out_error(call->out, call->verb->name, why);
   }
   pawl_db_ring(pawl_store_db(store));
-  if (array != NULL) pawl_out_json(call->out, array);
+  if (array != NULL && (first == NULL || call->n_args > 1)) {
+    pawl_out_json(call->out, array);
+    return first == NULL ? PAWL_EXIT_OK : pawl_error_info_of(first)->exit_code;
+  }
+  if (array != NULL) json_decref(array);
   if (first != NULL) g_propagate_error(error, g_steal_pointer(&first));
   return PAWL_EXIT_OK;
 }
 
 static int run_retry(PawlCall *call, GError **error) {
   PawlId run, again;
+  g_autoptr(GError) why = NULL;
   char text[PAWL_ID_TEXT];
   g_autoptr(PawlStore) store = pawl_call_store(call, PAWL_DB_READ_WRITE, error);
-  if (store == NULL || !pawl_store_find_run(store, pawl_call_project(call), call->args[0], &run, error)) return PAWL_EXIT_FAILED;
+  if (store == NULL) return PAWL_EXIT_FAILED;
+  if (!pawl_store_find_run(store, pawl_call_project(call), call->args[0], &run, &why)) {
+    if (g_error_matches(why, PAWL_ERROR, PAWL_ERROR_NOT_FOUND) && g_str_has_prefix(why->message, "there is no task"))
+      g_set_error(
+        error, PAWL_ERROR, PAWL_ERROR_NOT_FOUND, "there is no run '%.200s', nor a task of that name; see `pawl runs`", call->args[0]);
+    else
+      g_propagate_error(error, g_steal_pointer(&why));
+    return PAWL_EXIT_FAILED;
+  }
   if (!pawl_store_retry(store, &run, &again, error)) return PAWL_EXIT_FAILED;
   pawl_db_ring(pawl_store_db(store));
   if (!pawl_out_json_wanted(call->out)) {
@@ -101,7 +129,7 @@ const PawlVerb pawl_verb_cancel = {
   .summary = "Stop a run, or all unfinished runs of a task",
   .synopsis = "RUN|TASK...",
   .description = "What waits ends at once. What runs gets TERM, and after its kill_after KILL. A run that has ended is refused.",
-  .json = "an array of {reference, cancelled}",
+  .json = "an array of {reference, cancelled}, with error: {code, message} where it failed",
   PAWL_EXAMPLES(cancel_examples),
   PAWL_OPTIONS(options, CancelOptions),
   .min_args = 1,

@@ -97,7 +97,8 @@ const PawlVerb pawl_verb_defaults = {
   .group = "Operate",
   .summary = "Print every default, and the settings in force",
   .synopsis = "",
-  .description = "A file's `defaults:` stand over the first table; a flag over a variable over the default in the second.",
+  .description =
+    "What a file's `defaults:` say stands over the first table; jitter and offset are a trigger's own, and crontab.* is about import. A flag stands over a variable over the default in the second.",
   .json = "{defaults: [{key, value, note}], settings: [{flag, env, value, source, help}]}",
   PAWL_EXAMPLES(examples),
   .run = run,

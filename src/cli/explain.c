@@ -65,9 +65,9 @@ static void say_state(GPtrArray *sentences, const PawlTriggerRow *trigger, gint6
 static void say_rules(GPtrArray *sentences, const PawlTriggerSpec *spec) {
   static const char *const misfires[] = {"the newest one missed is made up for, the others are coalesced", "what is missed is skipped",
     "each one missed is made up for, oldest first"};
-  g_autofree char *grace =
-    spec->misfire.grace_ms >= 0 ? pawl_duration_text(spec->misfire.grace_ms)
-    : spec->timing.kind == PAWL_TIMING_AT ? g_strdup("5m") : g_strdup("the gap to the next occurrence, at most 5m");
+  g_autofree char *grace = spec->misfire.grace_ms >= 0           ? pawl_duration_text(spec->misfire.grace_ms)
+                           : spec->timing.kind == PAWL_TIMING_AT ? g_strdup("5m")
+                                                                 : g_strdup("the gap to the next occurrence, at most 5m");
   if (spec->timing.kind == PAWL_TIMING_REBOOT) {
     say(sentences, "Once per boot, when pawl starts on a single node.");
   } else if (spec->timing.cron != NULL) {
@@ -77,9 +77,10 @@ static void say_rules(GPtrArray *sentences, const PawlTriggerSpec *spec) {
     g_autofree char *timing = pawl_timing_text(spec);
     say(sentences, "It fires %s.", timing);
   }
-  if (spec->timing.kind == PAWL_TIMING_AT)
-    say(sentences, "It runs at most %s late; later than that %s.", grace,
-      spec->misfire.misfire == PAWL_MISFIRE_SKIP ? "it is skipped" : "it counts as missed and is made up for");
+  if (spec->timing.kind == PAWL_TIMING_AT && spec->misfire.misfire == PAWL_MISFIRE_SKIP)
+    say(sentences, "It runs at most %s late; when that was not possible it is skipped.", grace);
+  else if (spec->timing.kind == PAWL_TIMING_AT)
+    say(sentences, "It is on time when it runs at most %s late; when that was not possible it is made up for.", grace);
   else if (spec->timing.kind != PAWL_TIMING_REBOOT)
     say(sentences, "An occurrence is missed when its run could not be made within %s; %s.", grace, misfires[spec->misfire.misfire]);
   switch (spec->overlap) {

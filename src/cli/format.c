@@ -59,6 +59,7 @@ void pawl_out_set_mode(PawlOut *out, gboolean json, gboolean quiet, gboolean no_
 
 gboolean pawl_out_json_wanted(const PawlOut *out) { return out->options.json; }
 gboolean pawl_out_terminal(const PawlOut *out) { return out->options.terminal; }
+gint pawl_out_width(const PawlOut *out) { return out->options.width; }
 gboolean pawl_out_closed(const PawlOut *out) { return out->closed || out->failed != 0; }
 const char *pawl_out_gathered(const PawlOut *out) { return out->text->str; }
 const char *pawl_out_gathered_errors(const PawlOut *out) { return out->errors->str; }

@@ -29,6 +29,8 @@ void pawl_out_set_mode(PawlOut *out, gboolean json, gboolean quiet, gboolean no_
 gboolean pawl_out_json_wanted(const PawlOut *out);
 gboolean pawl_out_terminal(const PawlOut *out);
 gboolean pawl_out_closed(const PawlOut *out);
+/* Columns of the terminal; 0: output is not cut. */
+gint pawl_out_width(const PawlOut *out);
 /* What was gathered and not yet written; for tests. */
 const char *pawl_out_gathered(const PawlOut *out);
 const char *pawl_out_gathered_errors(const PawlOut *out);

@@ -39,6 +39,18 @@ static gboolean read_stream(PawlCall *call, const char *text, gint *ret_stream, 
   return *ret_stream != 0;
 }
 
+static gboolean check_attempt(PawlStore *store, const PawlId *run, gint attempt, GError **error) {
+  char text[PAWL_ID_TEXT];
+  if (attempt == 0) return TRUE;
+  PawlRunRow *row = pawl_store_run(store, run, error);
+  if (row == NULL) return FALSE;
+  gint n = row->attempts;
+  pawl_run_row_free(row);
+  if (attempt <= n) return TRUE;
+  g_set_error(error, PAWL_ERROR, PAWL_ERROR_NOT_FOUND, "there is no attempt %d: run %s has had %d", attempt, pawl_id_short(run, text), n);
+  return FALSE;
+}
+
 static int run(PawlCall *call, GError **error) {
   const LogsOptions *given = call->options;
   PawlTail tail = {.attempt = MAX(given->attempt, 0), .only_attempt = given->attempt, .timestamps = given->timestamps};
@@ -47,6 +59,7 @@ static int run(PawlCall *call, GError **error) {
   g_autoptr(PawlStore) store = pawl_call_store(call, PAWL_DB_READ_ONLY, error);
   if (store == NULL || !pawl_store_find_run(store, pawl_call_project(call), call->args[0], &tail.run, error)) return PAWL_EXIT_FAILED;
   if (!given->follow) {
+    if (!check_attempt(store, &tail.run, given->attempt, error)) return PAWL_EXIT_FAILED;
     if (!pawl_tail_print(&tail, store, call->out, &any, error)) return PAWL_EXIT_FAILED;
     if (!any && pawl_out_terminal(call->out)) pawl_out_note(call->out, "no output is kept of this run");
     return PAWL_EXIT_OK;

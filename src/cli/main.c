@@ -40,7 +40,7 @@ static int call_verb(PawlOut *out, const PawlVerb *verb, const GPtrArray *rest, 
   return error != NULL ? pawl_out_error(out, verb->name, error) : code;
 }
 
-/* No verb: short help, all of it with --help, the version with --version. */
+/* No verb: short help, all of it with --help, the version with --version or -V. */
 static int without_verb(PawlOut *out, GPtrArray *rest, char **environment, PawlUpFunction up) {
   static const char *const help[] = {"--help", "-h", NULL};
   gboolean version = FALSE;
@@ -48,7 +48,7 @@ static int without_verb(PawlOut *out, GPtrArray *rest, char **environment, PawlU
   for (guint i = rest->len; i-- > 0;) {
     const char *word = g_ptr_array_index(rest, i);
     if (g_strv_contains(help, word)) return say_help(out, pawl_help_all(FALSE));
-    if (strcmp(word, "--version") != 0) continue;
+    if (strcmp(word, "--version") != 0 && strcmp(word, "-V") != 0) continue;
     version = TRUE;
     g_ptr_array_remove_index(rest, i);
   }

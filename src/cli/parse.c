@@ -79,8 +79,11 @@ static gboolean store_value(const PawlOption *option, const char *word, const ch
     return bad_value(error, word, "the value is not valid UTF-8");
   switch (option->kind) {
   case PAWL_OPTION_FLAG: *(gboolean *)field = TRUE; break;
-  case PAWL_OPTION_TEXT:
   case PAWL_OPTION_FILE:
+    if (*(char **)field != NULL) return bad_value(error, word, "it is given twice, and takes one file");
+    *(char **)field = g_strdup(value);
+    break;
+  case PAWL_OPTION_TEXT:
     g_free(*(char **)field);
     *(char **)field = g_strdup(value);
     break;
@@ -111,13 +114,20 @@ static gboolean take_option(const char *word, const char *value, gpointer data, 
   return TRUE;
 }
 
+/* GOption takes "-1" for an option; as an argument it goes by with this before it. */
+#define NUMBER_MARK '\001'
+
+static gboolean is_negative_number(const char *word) {
+  return word[0] == '-' && word[1] != '\0' && strspn(word + 1, "0123456789") == strlen(word + 1);
+}
+
 static gboolean take_argument(const char *word, const char *value, gpointer data, GError **error) {
   PawlCall *call = data;
   if (!call->verb->any_bytes && !g_utf8_validate(value, -1, NULL)) {
     g_set_error(error, PAWL_ERROR, PAWL_ERROR_INVALID, "argument %u is not valid UTF-8", call->n_args + 1);
     return FALSE;
   }
-  append_text(&call->args, value);
+  append_text(&call->args, value[0] == NUMBER_MARK && is_negative_number(value + 1) ? value + 1 : value);
   call->n_args++;
   return TRUE;
 }
@@ -159,6 +169,10 @@ static char **words_for(const PawlVerb *verb, const GPtrArray *rest) {
       g_ptr_array_add(words, g_strdup(word + 2));
       continue;
     }
+    if (options && is_negative_number(word)) {
+      g_ptr_array_add(words, g_strdup_printf("%c%s", NUMBER_MARK, word));
+      continue;
+    }
     g_ptr_array_add(words, g_strdup(word));
     if (options && word[0] == '-' && has_value(verb, word) && i + 1 < rest->len)
       g_ptr_array_add(words, g_strdup(g_ptr_array_index(rest, ++i)));
@@ -190,14 +204,14 @@ static gboolean unknown_option(const PawlVerb *verb, const GPtrArray *rest, GErr
 static gboolean check_count(const PawlCall *call, GError **error) {
   const PawlVerb *verb = call->verb;
   if (call->help) return TRUE;
+  g_autofree char *usage = g_strdup_printf("pawl %s%s%s", verb->name, *verb->synopsis != '\0' ? " " : "", verb->synopsis);
   if ((gint)call->n_args < verb->min_args) {
-    g_set_error(error, PAWL_ERROR, PAWL_ERROR_INVALID, "an argument is missing; write `pawl %s %s`", verb->name, verb->synopsis);
+    g_set_error(error, PAWL_ERROR, PAWL_ERROR_INVALID, "an argument is missing; write `%s`", usage);
     return FALSE;
   }
   if (verb->max_args >= 0 && (gint)call->n_args > verb->max_args) {
     g_autofree char *shown = g_utf8_make_valid(call->args[verb->max_args], -1);
-    g_set_error(
-      error, PAWL_ERROR, PAWL_ERROR_INVALID, "'%.80s' is one argument too many; write `pawl %s %s`", shown, verb->name, verb->synopsis);
+    g_set_error(error, PAWL_ERROR, PAWL_ERROR_INVALID, "'%.80s' is one argument too many; write `%s`", shown, usage);
     return FALSE;
   }
   return TRUE;

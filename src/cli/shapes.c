@@ -182,22 +182,29 @@ char *pawl_trigger_timing(const PawlTaskRow *task, const PawlTriggerRow *trigger
   return spec != NULL ? pawl_timing_text(spec) : g_strdup("?");
 }
 
+/* Short of room for whole dates, how long ago says more, so that the outcome can be read. */
+#define RUNS_WIDE 120
+
 void pawl_print_runs(PawlOut *out, const GPtrArray *runs, gint64 now_ms) {
-  static const PawlColumn columns[] = {{"RUN", FALSE, FALSE}, {"TASK", FALSE, TRUE}, {"STATE", FALSE, FALSE}, {"ORIGIN", FALSE, FALSE},
+  gboolean narrow = pawl_out_width(out) > 0 && pawl_out_width(out) < RUNS_WIDE;
+  static const PawlColumn wide_columns[] = {{"RUN", FALSE, FALSE}, {"TASK", FALSE, TRUE}, {"STATE", FALSE, FALSE}, {"ORIGIN", FALSE, FALSE},
     {"QUEUED", FALSE, FALSE}, {"TOOK", TRUE, FALSE}, {"TRY", TRUE, FALSE}, {"OUTCOME", FALSE, TRUE}};
-  PawlTable *table = pawl_table_new(columns, G_N_ELEMENTS(columns));
+  static const PawlColumn narrow_columns[] = {{"RUN", FALSE, FALSE}, {"TASK", FALSE, TRUE}, {"STATE", FALSE, FALSE},
+    {"QUEUED", FALSE, FALSE}, {"TOOK", TRUE, FALSE}, {"TRY", TRUE, FALSE}, {"OUTCOME", FALSE, TRUE}};
+  PawlTable *table =
+    narrow ? pawl_table_new(narrow_columns, G_N_ELEMENTS(narrow_columns)) : pawl_table_new(wide_columns, G_N_ELEMENTS(wide_columns));
   for (guint i = 0; i < runs->len; i++) {
     const PawlRunRow *run = g_ptr_array_index(runs, i);
     char id[PAWL_ID_TEXT];
     const char *state = pawl_run_state_name(run->state);
-    g_autofree char *name = pawl_full_name(run->task, run->trigger), *queued = pawl_when_text(run->queued_at_ms, now_ms),
-                    *outcome = pawl_run_outcome(run);
+    g_autofree char *name = pawl_full_name(run->task, run->trigger),
+                    *queued = (narrow ? pawl_relative_text : pawl_when_text)(run->queued_at_ms, now_ms), *outcome = pawl_run_outcome(run);
     gint64 end_ms = run->finished_at_ms != 0 ? run->finished_at_ms : now_ms;
     g_autofree char *took = run->started_at_ms != 0 ? pawl_rough_text(MAX(end_ms - run->started_at_ms, 0)) : NULL;
     pawl_table_cell(table, PAWL_COLOUR_NONE, pawl_id_short(&run->id, id));
     pawl_table_cell(table, PAWL_COLOUR_NONE, name);
     pawl_table_cell(table, pawl_state_colour(state), state);
-    pawl_table_cell(table, PAWL_COLOUR_DIM, run->origin);
+    if (!narrow) pawl_table_cell(table, PAWL_COLOUR_DIM, run->origin);
     pawl_table_cell(table, PAWL_COLOUR_NONE, queued);
     pawl_table_cell(table, PAWL_COLOUR_NONE, took);
     pawl_table_cellf(table, PAWL_COLOUR_NONE, "%d", run->attempts);

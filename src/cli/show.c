@@ -16,54 +16,6 @@ static const PawlExample examples[] = {
   {"pawl show pool io", "a pool"},
 };
 
-/* A value of a definition, as a user would write it in a line of YAML. */
-static void add_value(GString *text, const json_t *value) {
-  const char *key;
-  json_t *item;
-  size_t i;
-  gsize n = 0;
-  if (json_is_string(value)) {
-    g_string_append(text, json_string_value(value));
-  } else if (json_is_array(value)) {
-    g_string_append_c(text, '[');
-    json_array_foreach(value, i, item) {
-      if (i > 0) g_string_append(text, ", ");
-      add_value(text, item);
-    }
-    g_string_append_c(text, ']');
-  } else if (json_is_object(value)) {
-    g_string_append_c(text, '{');
-    json_object_foreach((json_t *)value, key, item) {
-      if (json_is_null(item)) continue;
-      g_string_append_printf(text, "%s%s: ", n++ > 0 ? ", " : "", key);
-      add_value(text, item);
-    }
-    g_string_append_c(text, '}');
-  } else {
-    g_autofree char *plain = pawl_json_canonical(value);
-    g_string_append(text, plain);
-  }
-}
-
-static gboolean is_empty(const char *key, const json_t *value) {
-  if (json_is_object(value) && json_object_size(value) == 0) return strcmp(key, "noop") != 0;
-  return json_is_null(value) || (json_is_array(value) && json_array_size(value) == 0);
-}
-
-static void print_spec(PawlOut *out, const char *text) {
-  g_autoptr(json_t) spec = text != NULL ? pawl_json_parse(text, strlen(text), NULL) : NULL;
-  const char *key;
-  json_t *value;
-  if (spec == NULL) return;
-  pawl_out_text(out, "\n%sDefinition%s\n", pawl_out_colour(out, PAWL_COLOUR_BOLD), pawl_out_plain(out));
-  json_object_foreach(spec, key, value) {
-    g_autoptr(GString) line = g_string_new(NULL);
-    if (is_empty(key, value)) continue;
-    add_value(line, value);
-    pawl_card_line(out, key, PAWL_COLOUR_NONE, line->str);
-  }
-}
-
 static void print_pause(PawlOut *out, gint64 paused_ms, gint64 until_ms, const char *by, gint64 now_ms) {
   if (paused_ms == 0) return;
   g_autofree char *since = pawl_when_text(paused_ms, now_ms), *until = pawl_when_text(until_ms, now_ms);
@@ -92,7 +44,7 @@ static void print_triggers(PawlOut *out, const PawlTaskRow *task, gint64 now_ms)
   pawl_table_print(table, out);
 }
 
-static void print_task(PawlOut *out, const PawlTaskRow *task, gint64 now_ms) {
+static void print_task(PawlOut *out, PawlStore *store, const PawlTaskRow *task, gint64 now_ms) {
   g_autofree char *finished = pawl_when_text(task->last_finished_at_ms, now_ms), *took = pawl_rough_text(task->last_duration_ms),
                   *usual = pawl_rough_text(task->usual_duration_ms);
   pawl_card_line(out, "task", PAWL_COLOUR_BOLD, task->name);
@@ -107,7 +59,7 @@ static void print_task(PawlOut *out, const PawlTaskRow *task, gint64 now_ms) {
     pawl_card_linef(out, "last run", pawl_state_colour(task->last_state), "%s %s, took %s", task->last_state, finished, took);
   if (task->usual_duration_ms > 0) pawl_card_linef(out, "usually", PAWL_COLOUR_NONE, "%s", usual);
   print_triggers(out, task, now_ms);
-  print_spec(out, task->json);
+  pawl_print_task_definition(out, store, task);
 }
 
 static void print_trigger(PawlOut *out, const PawlTaskRow *task, const PawlTriggerRow *trigger, gint64 now_ms) {
@@ -124,7 +76,7 @@ static void print_trigger(PawlOut *out, const PawlTaskRow *task, const PawlTrigg
   pawl_card_line(out, "next", PAWL_COLOUR_NONE, next);
   if (trigger->due_at_ms != trigger->next_fire_at_ms) pawl_card_line(out, "due", PAWL_COLOUR_NONE, due);
   pawl_card_line(out, "last settled", PAWL_COLOUR_NONE, last);
-  print_spec(out, trigger->json);
+  pawl_print_trigger_definition(out, trigger);
 }
 
 static int show_definition(PawlCall *call, PawlStore *store, const PawlSubject *subject, GError **error) {
@@ -134,7 +86,7 @@ static int show_definition(PawlCall *call, PawlStore *store, const PawlSubject *
     if (subject->trigger != NULL)
       print_trigger(call->out, subject->task, subject->trigger, now_ms);
     else
-      print_task(call->out, subject->task, now_ms);
+      print_task(call->out, store, subject->task, now_ms);
     return PAWL_EXIT_OK;
   }
   json_t *object = subject->trigger != NULL ? pawl_json_trigger(subject->trigger, TRUE) : pawl_json_task(subject->task, TRUE);
@@ -250,7 +202,8 @@ const PawlVerb pawl_verb_show = {
   .group = "Look",
   .summary = "Show all about a task, a trigger, a run or a pool",
   .synopsis = "TASK|TASK/TRIGGER|RUN|pool NAME",
-  .description = "A definition is shown in its normal form, every default written out.",
+  .description =
+    "A definition is shown as YAML in its normal form, every default written out; a task's is a file that `pawl validate` takes.",
   .json =
     "a task as in `pawl list`, a trigger as in it, both with digest and spec; a run as in `pawl runs` with attempt_rows and events; a pool as in "
     "`pawl pools`",

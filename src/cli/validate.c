@@ -17,6 +17,21 @@ static const PawlExample examples[] = {
   {"pawl import crontab /etc/crontab | pawl validate -f -", "check what an import gives"},
 };
 
+static const char *plural(guint n) { return n == 1 ? "" : "s"; }
+
+static void print_verdict(PawlOut *out, const PawlBundle *bundle, guint n_triggers, const GPtrArray *issues) {
+  guint n_warnings = 0;
+  for (guint i = 0; i < issues->len; i++) n_warnings += ((const PawlIssue *)g_ptr_array_index(issues, i))->warning;
+  guint n_errors = issues->len - n_warnings;
+  g_autofree char *warnings = n_warnings > 0 ? g_strdup_printf(", %u warning%s", n_warnings, plural(n_warnings)) : g_strdup("");
+  if (bundle != NULL)
+    pawl_out_text(out, "%svalid%s: %u task%s, %u trigger%s%s\n", pawl_out_colour(out, PAWL_COLOUR_GOOD), pawl_out_plain(out),
+      bundle->tasks->len, plural(bundle->tasks->len), n_triggers, plural(n_triggers), warnings);
+  else
+    pawl_out_text(out, "%snot valid%s: %u error%s%s\n", pawl_out_colour(out, PAWL_COLOUR_BAD), pawl_out_plain(out), n_errors,
+      plural(n_errors), warnings);
+}
+
 static int run(PawlCall *call, GError **error) {
   const ValidateOptions *given = call->options;
   g_autoptr(GPtrArray) issues = g_ptr_array_new_with_free_func((GDestroyNotify)pawl_issue_free);
@@ -37,9 +52,8 @@ static int run(PawlCall *call, GError **error) {
     json_object_set_new(object, "triggers", json_integer(n_triggers));
     json_object_set_new(object, "issues", pawl_json_issues(issues));
     pawl_out_json(call->out, object);
-  } else if (bundle != NULL) {
-    pawl_out_text(call->out, "%svalid%s: %u tasks, %u triggers\n", pawl_out_colour(call->out, PAWL_COLOUR_GOOD), pawl_out_plain(call->out),
-      bundle->tasks->len, n_triggers);
+  } else {
+    print_verdict(call->out, bundle, n_triggers, issues);
   }
   return bundle != NULL ? PAWL_EXIT_OK : PAWL_EXIT_CONFIG;
 }

@@ -66,7 +66,19 @@ static void print_stamped(PawlOut *out, const PawlOutputPart *part, const char *
   }
 }
 
-static void print_part(const PawlTail *tail, const PawlOutputPart *part, PawlOut *out) {
+/* A note of what was left out gets a line of its own. */
+static void print_bytes(PawlTail *tail, const PawlOutputPart *part, const char *bytes, gsize n, PawlOut *out) {
+  gboolean note = part->stream != PAWL_STREAM_STDOUT && part->stream != PAWL_STREAM_STDERR;
+  if (n == 0) return;
+  if (note && tail->within_line) pawl_out_bytes(out, "\n", 1);
+  pawl_out_bytes(out, bytes, n);
+  tail->within_line = bytes[n - 1] != '\n';
+  if (!note || !tail->within_line) return;
+  pawl_out_bytes(out, "\n", 1);
+  tail->within_line = FALSE;
+}
+
+static void print_part(PawlTail *tail, const PawlOutputPart *part, PawlOut *out) {
   gsize n;
   const char *bytes = g_bytes_get_data(part->bytes, &n);
   if (tail->stream != 0 && part->stream != tail->stream) return;
@@ -75,7 +87,7 @@ static void print_part(const PawlTail *tail, const PawlOutputPart *part, PawlOut
   else if (tail->timestamps)
     print_stamped(out, part, bytes, n);
   else
-    pawl_out_bytes(out, bytes, n);
+    print_bytes(tail, part, bytes, n, out);
 }
 
 gboolean pawl_tail_print(PawlTail *tail, PawlStore *store, PawlOut *out, gboolean *ret_any, GError **error) {

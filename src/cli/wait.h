@@ -19,6 +19,7 @@ typedef struct {
   gint only_attempt; /* 0: all */
   gint stream;       /* 0: all */
   gboolean timestamps;
+  gboolean within_line; /* what was printed last did not end a line */
 } PawlTail;
 /* Prints what is new. `ret_any`: something was; may be NULL. */
 gboolean pawl_tail_print(PawlTail *tail, PawlStore *store, PawlOut *out, gboolean *ret_any, GError **error);

@@ -96,6 +96,10 @@ static const json_t *read_defaults(PawlReader *reader, const json_t *root) {
     pawl_enter_key(reader, &key_spot, defaults, name);
     if (key != NULL)
       key->read(reader, key, value, target);
+    else if (pawl_key_find(&pawl_task_keys, PAWL_IN_FILE, name) != NULL)
+      pawl_say_key_error(reader, "it belongs to a task", "unknown key of defaults");
+    else if (pawl_key_find(&pawl_trigger_keys, PAWL_IN_FILE, name) != NULL)
+      pawl_say_key_error(reader, "it belongs to a trigger", "unknown key of defaults");
     else
       pawl_say_unknown_key(reader, all, G_N_ELEMENTS(all), PAWL_IN_DEFAULTS, name);
     pawl_leave(reader);
@@ -300,7 +304,7 @@ static void review_trigger(const char *file, const PawlTaskDef *task, const Pawl
   else if (!again)
     pawl_issues_add(issues, TRUE, file, place, path, NULL, "never fires again");
   if (!again || spec->timing.kind != PAWL_TIMING_CRON) return;
-  g_autoptr(GPtrArray) warnings = pawl_cron_warnings(spec->timing.cron, now_ms);
+  g_autoptr(GPtrArray) warnings = pawl_cron_warnings_of_loss(spec->timing.cron, now_ms);
   for (guint i = 0; i < warnings->len; i++)
     pawl_issues_add(issues, TRUE, file, place, path, NULL, "%s", (const char *)g_ptr_array_index(warnings, i));
 }

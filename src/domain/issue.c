@@ -18,7 +18,7 @@ char *pawl_issue_text(const PawlIssue *issue) {
   if (issue->line > 0) g_string_append_printf(out, "%d:", issue->line);
   if (issue->line > 0 && issue->column > 0) g_string_append_printf(out, "%d:", issue->column);
   if (out->len > 0) g_string_append_c(out, ' ');
-  if (issue->warning) g_string_append(out, "warning: ");
+  if (issue->warning || issue->line > 0) g_string_append(out, issue->warning ? "warning: " : "error: ");
   if (*issue->path != '\0') g_string_append_printf(out, "%s: ", issue->path);
   g_string_append(out, issue->message);
   if (issue->hint != NULL) g_string_append_printf(out, "; %s", issue->hint);
@@ -92,8 +92,7 @@ static guint edit_distance(const char *a, gsize n_a, const char *b, gsize n_b) {
 const char *pawl_nearest_word(const char *word, const char *const *words) {
   gsize n = strlen(word);
   const char *nearest = NULL;
-  /* a third of the letters may be wrong, and at least one */
-  guint limit = (guint)MAX(n / 3, 1), least = limit + 1;
+  guint limit = n <= 4 ? 1 : 2, least = limit + 1;
   if (n > WORD_MAX) return NULL;
   for (; *words != NULL; words++) {
     gsize n_known = strlen(*words);

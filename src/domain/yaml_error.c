@@ -75,12 +75,29 @@ static gboolean explain_at(const char *text, gsize bytes, const char *file, Pawl
   return TRUE;
 }
 
+/* "shell: echo hello: world" and "{shell: echo hello, world}" are read as more than one entry. NULL: it is something else. */
+static const char *hint_of_colon(const char *text, gsize bytes, const PawlYamlFault *fault) {
+  const char *at = NULL, *problem = fault->problem != NULL ? fault->problem : "";
+  g_autofree char *line = line_at(text, bytes, fault->place, &at);
+  if (strstr(problem, "mapping values are not allowed") != NULL) {
+    const char *colon = line != NULL ? strchr(line, ':') : NULL;
+    if (colon != NULL && colon < at) return "a value that holds ': ' needs quotes, as in shell: \"echo hello: world\"";
+    return "indent it as its neighbours are, or put the value of the line before in quotes";
+  }
+  if (strstr(problem, "did not find expected ',' or '}'") != NULL && fault->context_place.line == fault->place.line)
+    return "a value that holds ': ', '{' or '}' needs quotes, as in shell: \"echo hello: world\"";
+  return NULL;
+}
+
 void pawl_yaml_explain(const char *text, gsize bytes, const char *file, const PawlYamlFault *fault, GPtrArray *issues) {
   gboolean alias = fault->context != NULL && strstr(fault->context, "alias") != NULL;
   if (explain_at(text, bytes, file, alias ? fault->context_place : fault->place, alias, issues)) return;
   const char *problem = fault->problem != NULL ? fault->problem : "not YAML";
+  const char *quote = hint_of_colon(text, bytes, fault);
   g_autofree char *hint = NULL;
-  if (fault->context != NULL && fault->context_place.line != fault->place.line && fault->context_place.line > 0)
+  if (quote != NULL)
+    hint = g_strdup(quote);
+  else if (fault->context != NULL && fault->context_place.line != fault->place.line && fault->context_place.line > 0)
     hint = g_strdup_printf("%s that begins in line %d", fault->context, fault->context_place.line);
   else
     hint = g_strdup(fault->context);

@@ -30,7 +30,7 @@ static guint distance(const char *a, const char *b) {
 const char *pawl_nearest(const char *name, const GPtrArray *names) {
   const char *best = NULL;
   gsize length = strlen(name);
-  guint least = (guint)(1 + length / 3);
+  guint least = length <= 4 ? 1 : 2;
   if (length > PAWL_NAME_MAX) return NULL;
   for (guint i = 0; i < names->len; i++) {
     const char *candidate = g_ptr_array_index(names, i);
@@ -130,6 +130,20 @@ static gboolean find_trigger(PawlStore *store, gboolean archived_too, PawlRef *r
   return found == 1;
 }
 
+/* Of a task that the project does not have: which other has one of that name. */
+static void say_elsewhere(PawlStore *store, const char *task, GError **why) {
+  g_autofree char *other = NULL;
+  {
+    g_autoptr(PawlRows) rows = pawl_db_query(store->db, PAWL_SQL_TASKS_LIST, NULL, PAWL_ROW(pawl_text(NULL), pawl_text(task)));
+    while (rows != NULL && other == NULL && pawl_rows_next(rows, NULL))
+      if (g_str_equal(pawl_rows_text(rows, 3), "active")) other = g_strdup(pawl_rows_text(rows, 1));
+  }
+  if (other == NULL) return;
+  g_clear_error(why);
+  g_set_error(
+    why, PAWL_ERROR, PAWL_ERROR_NOT_FOUND, "there is no task '%s' in this project; project '%s' has one: --project %s", task, other, other);
+}
+
 gboolean pawl_store_lookup(
   PawlStore *store, const char *project, const char *reference, gboolean archived_too, PawlRef *ret, GError **error) {
   const char *slash = strchr(reference, '/');
@@ -137,7 +151,11 @@ gboolean pawl_store_lookup(
   *ret = (PawlRef){0};
   ret->task_name = slash != NULL ? g_strndup(reference, (gsize)(slash - reference)) : g_strdup(reference);
   ret->trigger_name = slash != NULL ? g_strdup(slash + 1) : NULL;
-  if (!pawl_store_lookup_project(store, project, &ret->project, error)) return FALSE;
-  if (!find_task(store, archived_too, ret, error)) return FALSE;
+  GError *why = NULL;
+  if (!pawl_store_lookup_project(store, project, &ret->project, &why) || !find_task(store, archived_too, ret, &why)) {
+    if (g_error_matches(why, PAWL_ERROR, PAWL_ERROR_NOT_FOUND)) say_elsewhere(store, ret->task_name, &why);
+    g_propagate_error(error, why);
+    return FALSE;
+  }
   return slash == NULL || find_trigger(store, archived_too, ret, error);
 }

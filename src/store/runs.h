@@ -91,6 +91,7 @@ typedef struct {
   GPtrArray *triggers; /* PawlTriggerRow * */
 } PawlTaskRow;
 void pawl_task_row_free(PawlTaskRow *row);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(PawlTaskRow, pawl_task_row_free)
 /* task NULL: all active ones of the project (NULL: of all projects), by name. */
 gboolean pawl_store_tasks(PawlStore *store, const char *project, const char *task, GPtrArray *rows, GError **error);
 

@@ -107,8 +107,8 @@ static void test_validate(void) {
   check(good, 0, "{\"valid\":true,\"tasks\":1,\"triggers\":1,\"issues\":[]}\n", "");
   g_assert_true(g_file_set_contents(path, "tasks:\n  a:\n    noop: {}\n    timeot: 5s\n", -1, NULL));
   g_assert_cmpint(run_line(bad, &text, &errors), ==, PAWL_EXIT_CONFIG);
-  g_assert_cmpstr(text, ==, "");
-  g_assert_nonnull(strstr(errors, ":4:"));
+  g_assert_cmpstr(text, ==, "not valid: 1 error\n");
+  g_assert_nonnull(strstr(errors, ":4:5: error: "));
   g_assert_nonnull(strstr(errors, "did you mean 'timeout'?"));
   g_unlink(path);
 }

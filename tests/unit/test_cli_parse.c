@@ -18,7 +18,8 @@ static void test_refused(void) {
     {"runs --stat failed", "unknown option --stat; did you mean --state?"},
     {"runs --zzzzzzz", "unknown option --zzzzzzz; see `pawl runs --help`"},
     {"runs --slots 4", "unknown option --slots; see `pawl runs --help`"},
-    {"runs extra", "'extra' is one argument too many; write `pawl runs `"},
+    {"runs extra", "'extra' is one argument too many; write `pawl runs`"},
+    {"validate -f a -f b", "-f: it is given twice, and takes one file; see `pawl validate --help`"},
     {"runs --limit 0", "--limit: '0' is no number from 1 to 10000000; see `pawl runs --help`"},
     {"runs -n x", "-n: 'x' is no number from 1 to 10000000; see `pawl runs --help`"},
     {"run", "an argument is missing; write `pawl run TASK`"},
@@ -38,7 +39,7 @@ static void test_refused(void) {
 static void test_accepted(void) {
   static const char *const lines[] = {"runs -n5", "runs -n 5", "runs --limit=5", "runs --limit 5 --limit 5", "runs --json --limit 5 -q",
     "jobs", "next '* * * * *' -n 10000", "next '* * * * *' -n 1", "run a --priority -1000", "run a --priority 1000", "cancel a b c d",
-    "run --help", "run -h", "pools resize io -- -1", "--help"};
+    "run --help", "run -h", "pools resize io -- -1", "pools resize io -1", "--help"};
   for (gsize i = 0; i + 1 < G_N_ELEMENTS(lines); i++) {
     g_autoptr(GError) error = NULL;
     g_autoptr(PawlCall) call = test_parse(lines[i], nothing, &error);
@@ -53,6 +54,8 @@ static void test_arguments(void) {
   g_assert_cmpstr(call->args[0], ==, "one");
   g_assert_cmpstr(call->args[1], ==, "two");
   g_assert_cmpstr(call->args[2], ==, "--three");
+  g_autoptr(PawlCall) number = test_parse("pools resize io -1", nothing, NULL);
+  g_assert_cmpstr(number->args[2], ==, "-1");
 }
 
 /* An argument that is no UTF-8 is refused where it is a name, and taken where it is a file. */

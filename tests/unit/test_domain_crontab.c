@@ -217,15 +217,15 @@ static void test_diagnostics(void) {
   static const struct {
     const char *text, *said;
   } cases[] = {
-    {"61 * * * * x", "tab:1:1: '61' in minute: it is out of range, 0 to 59; allowed are 0-59, *, lists, ranges, steps, H\n"},
-    {"# c\n\n  0\t25 * * * x", "tab:3:3: '25' in hour: it is out of range, 0 to 23; allowed are 0-23, *, lists, ranges, steps, H\n"},
-    {"0 0 * *", "tab:1:8: 4 of five fields, and no command; minute hour day-of-month month day-of-week command\n"},
-    {"0 0 * * *", "tab:1:10: no command; minute hour day-of-month month day-of-week command\n"},
-    {"@daily", "tab:1:7: no command; minute hour day-of-month month day-of-week command\n"},
-    {"0 0 * * * %x", "tab:1:11: no command before the percent sign\n"},
-    {"A='b\n0 0 * * * x", "tab:1:3: A: text follows the quote, or the quote is not closed\n"},
-    {"A='b' c\n0 0 * * * x", "tab:1:3: A: text follows the quote, or the quote is not closed\n"},
-    {"0 0 * * * x\xff", "tab:1:12: not UTF-8\n"},
+    {"61 * * * * x", "tab:1:1: error: '61' in minute: it is out of range, 0 to 59; allowed are 0-59, *, lists, ranges, steps, H\n"},
+    {"# c\n\n  0\t25 * * * x", "tab:3:3: error: '25' in hour: it is out of range, 0 to 23; allowed are 0-23, *, lists, ranges, steps, H\n"},
+    {"0 0 * *", "tab:1:8: error: 4 of five fields, and no command; minute hour day-of-month month day-of-week command\n"},
+    {"0 0 * * *", "tab:1:10: error: no command; minute hour day-of-month month day-of-week command\n"},
+    {"@daily", "tab:1:7: error: no command; minute hour day-of-month month day-of-week command\n"},
+    {"0 0 * * * %x", "tab:1:11: error: no command before the percent sign\n"},
+    {"A='b\n0 0 * * * x", "tab:1:3: error: A: text follows the quote, or the quote is not closed\n"},
+    {"A='b' c\n0 0 * * * x", "tab:1:3: error: A: text follows the quote, or the quote is not closed\n"},
+    {"0 0 * * * x\xff", "tab:1:12: error: not UTF-8\n"},
     {"# \xff latin-1 in a comment\n0 0 * * * x", ""},
     {"LOGNAME=you\n0 0 * * * x", "tab:1:1: warning: LOGNAME is not honoured: it is always the user's name, in cron too\n"},
     {"PAWL_X=1\n0 0 * * * x", "tab:1:1: warning: PAWL_X is not honoured: names that begin with PAWL_ are pawl's own\n"},
@@ -275,9 +275,9 @@ static void test_users(void) {
   options.may_change_user = FALSE;
   g_assert_null(import("* * * * * me a\n* * * * * root b\n* * * * * c\n* * * * * /bin/d e\n", &options, &said));
   g_assert_cmpstr(said, ==,
-    "tab:2:11: a line for user 'root', which 'me' may not run as; import it as root\n"
-    "tab:3:11: no command after the user; in a system crontab a user stands before the command\n"
-    "tab:4:11: not a name of a user; in a system crontab a user stands before the command\n");
+    "tab:2:11: error: a line for user 'root', which 'me' may not run as; import it as root\n"
+    "tab:3:11: error: no command after the user; in a system crontab a user stands before the command\n"
+    "tab:4:11: error: not a name of a user; in a system crontab a user stands before the command\n");
   options = user_options;
   options.may_change_user = TRUE; /* root imports somebody's crontab */
   g_autoptr(json_t) mine = import("* * * * * a\n", &options, NULL);

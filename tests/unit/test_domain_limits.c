@@ -97,7 +97,7 @@ static void test_issue_text(void) {
     const char *text;
   } cases[] = {
     {{FALSE, (char *)"pawl.yaml", 12, 5, (char *)"tasks.backup.timeot", (char *)"unknown key", (char *)"did you mean 'timeout'?"},
-      "pawl.yaml:12:5: tasks.backup.timeot: unknown key; did you mean 'timeout'?"},
+      "pawl.yaml:12:5: error: tasks.backup.timeot: unknown key; did you mean 'timeout'?"},
     {{TRUE, (char *)"f", 3, 0, (char *)"", (char *)"m", NULL}, "f:3: warning: m"},
     {{FALSE, (char *)"f", 0, 0, (char *)"", (char *)"m", NULL}, "f: m"},
     {{FALSE, (char *)"", 0, 0, (char *)"a.b", (char *)"m", NULL}, "a.b: m"},
