@@ -88,11 +88,11 @@ static int apply(PawlCall *call, gboolean dry_run, GError **error) {
   g_autoptr(PawlBundle) bundle = pawl_bundle_read(call, given->file, issues, error);
   if (bundle == NULL) return PAWL_EXIT_CONFIG;
   g_autofree char *mark = pawl_owner_mark(given->file);
-  g_autoptr(PawlStore) store = dry_run ? pawl_call_store(call, PAWL_DB_READ_WRITE, error) : pawl_call_store_if_any(call, PAWL_DB_READ_WRITE, TRUE, error);
+  g_autoptr(PawlStore) store =
+    dry_run ? pawl_call_store(call, PAWL_DB_READ_WRITE, error) : pawl_call_store_if_any(call, PAWL_DB_READ_WRITE, TRUE, error);
   if (store == NULL) return PAWL_EXIT_FAILED;
   PawlApplyOptions how = {.owner_mark = mark, .prune = given->prune, .adopt = given->adopt, .dry_run = dry_run};
-  pawl_out_progress(call->out, "%s %u task%s", dry_run ? "comparing" : "applying", bundle->tasks->len,
-    bundle->tasks->len == 1 ? "" : "s");
+  pawl_out_progress(call->out, "%s %u task%s", dry_run ? "comparing" : "applying", bundle->tasks->len, bundle->tasks->len == 1 ? "" : "s");
   if (!pawl_store_apply(store, bundle, &how, changes, error)) return PAWL_EXIT_FAILED;
   pawl_out_progress_end(call->out);
   if (!dry_run) pawl_db_ring(pawl_store_db(store));

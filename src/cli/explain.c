@@ -172,13 +172,16 @@ static gboolean explain_run(PawlCall *call, PawlStore *store, const PawlId *id, 
   return TRUE;
 }
 
-static void print_task(PawlOut *out, const PawlTaskRow *task, gint64 now_ms) {
+static void print_task(PawlOut *out, const PawlTaskRow *task, gint64 now_ms, gboolean away) {
   g_autoptr(GPtrArray) sentences = g_ptr_array_new_with_free_func(g_free);
   pawl_out_text(out, "%s%s: %s%s\n", pawl_out_colour(out, PAWL_COLOUR_BOLD), task->name, task->state, pawl_out_plain(out));
   if (task->paused_at_ms != 0)
     say_pause(sentences, "It", task->paused_at_ms, task->pause_until_at_ms, task->paused_by, task->reason, now_ms);
-  say(sentences, "%d of its runs %s running, %d wait%s.", task->running, task->running == 1 ? "is" : "are", task->waiting,
-    task->waiting == 1 ? "s" : "");
+  const char *are = away && task->running > 0
+                      ? (task->running == 1 ? "was running when pawl went away" : "were running when pawl went away")
+                    : task->running == 1 ? "is running"
+                                         : "are running";
+  say(sentences, "%d of its runs %s, %d wait%s.", task->running, are, task->waiting, task->waiting == 1 ? "s" : "");
   print_sentences(out, sentences);
   for (guint i = 0; i < task->triggers->len; i++) {
     const PawlTriggerRow *trigger = g_ptr_array_index(task->triggers, i);
@@ -197,7 +200,7 @@ static int explain_task(PawlCall *call, PawlStore *store, const PawlTaskRow *tas
     .project = task->project, .task = task->name, .states = unfinished, .n_states = G_N_ELEMENTS(unfinished), .limit = given->count};
   if (!pawl_store_runs(store, &filter, runs, error)) return PAWL_EXIT_FAILED;
   g_autoptr(json_t) array = pawl_out_json_wanted(call->out) ? json_array() : NULL;
-  if (array == NULL) print_task(call->out, task, now_ms);
+  if (array == NULL) print_task(call->out, task, now_ms, pawl_db_holder(pawl_store_db(store)) == 0);
   for (guint i = 0; i < runs->len; i++) {
     json_t *one = NULL;
     if (array == NULL) pawl_out_text(call->out, "\n");

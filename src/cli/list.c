@@ -19,12 +19,13 @@ static gboolean runs_long(const PawlTaskRow *task, gint64 now_ms) {
          now_ms - task->running_since_ms > LONG_FACTOR * task->usual_duration_ms;
 }
 
-static char *activity_of(const PawlTaskRow *task, gint64 now_ms) {
+static char *activity_of(const PawlTaskRow *task, gint64 now_ms, gboolean away) {
   g_autofree char *since = pawl_rough_text(MAX(now_ms - task->running_since_ms, 0)), *usual = pawl_rough_text(task->usual_duration_ms);
   GString *text = g_string_new(NULL);
-  if (task->running > 0) g_string_append_printf(text, "%d running", task->running);
-  if (task->running > 0 && task->running_since_ms != 0) g_string_append_printf(text, " for %s", since);
-  if (runs_long(task, now_ms)) g_string_append_printf(text, ", usually %s", usual);
+  gboolean runs = task->running > 0 && !away;
+  if (task->running > 0) g_string_append_printf(text, "%d %s", task->running, away ? "left behind" : "running");
+  if (runs && task->running_since_ms != 0) g_string_append_printf(text, " for %s", since);
+  if (runs && runs_long(task, now_ms)) g_string_append_printf(text, ", usually %s", usual);
   if (task->waiting > 0) g_string_append_printf(text, "%s%d waiting", text->len > 0 ? ", " : "", task->waiting);
   return g_string_free(text, FALSE);
 }
@@ -49,21 +50,21 @@ static char *timings_of(const PawlTaskRow *task) {
   return g_string_free(text, FALSE);
 }
 
-static void print_tasks(PawlOut *out, const GPtrArray *tasks, gint64 now_ms) {
+static void print_tasks(PawlOut *out, const GPtrArray *tasks, gint64 now_ms, gboolean away) {
   static const PawlColumn columns[] = {{"TASK", FALSE, TRUE}, {"STATE", FALSE, FALSE}, {"NEXT", FALSE, FALSE}, {"LAST", FALSE, FALSE},
     {"NOW", FALSE, TRUE}, {"TRIGGERS", FALSE, TRUE}};
   PawlTable *table = pawl_table_new(columns, G_N_ELEMENTS(columns));
   for (guint i = 0; i < tasks->len; i++) {
     const PawlTaskRow *task = g_ptr_array_index(tasks, i);
     gboolean due = task->due_at_ms != 0 && task->due_at_ms <= now_ms;
-    g_autofree char *next = due ? g_strdup("due") : pawl_when_text(task->due_at_ms, now_ms), *activity = activity_of(task, now_ms),
+    g_autofree char *next = due ? g_strdup("due") : pawl_when_text(task->due_at_ms, now_ms), *activity = activity_of(task, now_ms, away),
                     *timings = timings_of(task);
     gboolean is_default = strcmp(task->project, "default") == 0;
     pawl_table_cellf(table, PAWL_COLOUR_BOLD, "%s%s%s", is_default ? "" : task->project, is_default ? "" : ": ", task->name);
     pawl_table_cell(table, pawl_state_colour(task->state), task->state);
     pawl_table_cell(table, PAWL_COLOUR_NONE, next);
     add_last(table, task, now_ms);
-    pawl_table_cell(table, runs_long(task, now_ms) ? PAWL_COLOUR_WARN : PAWL_COLOUR_BUSY, activity);
+    pawl_table_cell(table, away || runs_long(task, now_ms) ? PAWL_COLOUR_WARN : PAWL_COLOUR_BUSY, activity);
     pawl_table_cell(table, PAWL_COLOUR_DIM, timings);
   }
   pawl_table_print(table, out);
@@ -86,7 +87,7 @@ static int run(PawlCall *call, GError **error) {
   } else if (tasks->len == 0) {
     pawl_out_note(call->out, "there are no tasks; `pawl apply -f FILE` adds some");
   } else {
-    print_tasks(call->out, tasks, now_ms);
+    print_tasks(call->out, tasks, now_ms, pawl_db_holder(pawl_store_db(store)) == 0);
   }
   return PAWL_EXIT_OK;
 }

@@ -11,8 +11,8 @@
 typedef struct {
   const char *project, *task, *trigger, *state; /* state NULL: of a file */
   const PawlTriggerSpec *spec;
-  const PawlId *id;  /* NULL: of a file, so that the jitter is not known yet */
-  gint64 cursor_ms;  /* the occurrence that comes next, as the store says; 0: not known */
+  const PawlId *id; /* NULL: of a file, so that the jitter is not known yet */
+  gint64 cursor_ms; /* the occurrence that comes next, as the store says; 0: not known */
 } Subject;
 
 typedef struct {
@@ -193,8 +193,13 @@ int pawl_next_stored(PawlCall *call, const char *reference, gint64 after_ms, GEr
         if (report.array != NULL) json_decref(report.array);
         return PAWL_EXIT_FAILED;
       }
-      Subject subject = {.project = task->project, .task = task->name, .trigger = row->name, .state = row->state, .spec = spec,
-        .id = &row->id, .cursor_ms = row->next_fire_at_ms};
+      Subject subject = {.project = task->project,
+        .task = task->name,
+        .trigger = row->name,
+        .state = row->state,
+        .spec = spec,
+        .id = &row->id,
+        .cursor_ms = row->next_fire_at_ms};
       report_subject(&report, &subject);
       n++;
     }

@@ -97,7 +97,7 @@ static int run(PawlCall *call, GError **error) {
   } else if (rows->len == 0) {
     pawl_out_note(call->out, "no runs");
   } else {
-    pawl_print_runs(call->out, rows, now_ms);
+    pawl_print_runs(call->out, rows, now_ms, pawl_db_holder(pawl_store_db(store)) == 0);
   }
   return PAWL_EXIT_OK;
 }

@@ -185,7 +185,7 @@ char *pawl_trigger_timing(const PawlTaskRow *task, const PawlTriggerRow *trigger
 /* Short of room for whole dates, how long ago says more, so that the outcome can be read. */
 #define RUNS_WIDE 120
 
-void pawl_print_runs(PawlOut *out, const GPtrArray *runs, gint64 now_ms) {
+void pawl_print_runs(PawlOut *out, const GPtrArray *runs, gint64 now_ms, gboolean away) {
   gboolean narrow = pawl_out_width(out) > 0 && pawl_out_width(out) < RUNS_WIDE;
   static const PawlColumn wide_columns[] = {{"RUN", FALSE, FALSE}, {"TASK", FALSE, TRUE}, {"STATE", FALSE, FALSE}, {"ORIGIN", FALSE, FALSE},
     {"QUEUED", FALSE, FALSE}, {"TOOK", TRUE, FALSE}, {"TRY", TRUE, FALSE}, {"OUTCOME", FALSE, TRUE}};
@@ -198,7 +198,8 @@ void pawl_print_runs(PawlOut *out, const GPtrArray *runs, gint64 now_ms) {
     char id[PAWL_ID_TEXT];
     const char *state = pawl_run_state_name(run->state);
     g_autofree char *name = pawl_full_name(run->task, run->trigger),
-                    *queued = (narrow ? pawl_relative_text : pawl_when_text)(run->queued_at_ms, now_ms), *outcome = pawl_run_outcome(run);
+                    *queued = (narrow ? pawl_relative_text : pawl_when_text)(run->queued_at_ms, now_ms), *outcome = NULL;
+    outcome = away && run->state == PAWL_RUN_RUNNING ? g_strdup("was running when pawl went away") : pawl_run_outcome(run);
     gint64 end_ms = run->finished_at_ms != 0 ? run->finished_at_ms : now_ms;
     g_autofree char *took = run->started_at_ms != 0 ? pawl_rough_text(MAX(end_ms - run->started_at_ms, 0)) : NULL;
     pawl_table_cell(table, PAWL_COLOUR_NONE, pawl_id_short(&run->id, id));

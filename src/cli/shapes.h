@@ -29,4 +29,5 @@ char *pawl_run_outcome(const PawlRunRow *run);
  * spec that can't be read. */
 char *pawl_timing_text(const PawlTriggerSpec *spec);
 char *pawl_trigger_timing(const PawlTaskRow *task, const PawlTriggerRow *trigger);
-void pawl_print_runs(PawlOut *out, const GPtrArray *runs, gint64 now_ms);
+/* `away`: no pawl runs, so that what stands as running was left behind. */
+void pawl_print_runs(PawlOut *out, const GPtrArray *runs, gint64 now_ms, gboolean away);

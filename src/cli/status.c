@@ -167,11 +167,11 @@ static int run(PawlCall *call, GError **error) {
   print_head(call->out, &picture);
   if (status->running_rows->len > 0) {
     pawl_out_text(call->out, "\n%s\n", picture.holder_pid != 0 ? "Running now" : "Running when pawl went away");
-    pawl_print_runs(call->out, status->running_rows, status->now_ms);
+    pawl_print_runs(call->out, status->running_rows, status->now_ms, picture.holder_pid == 0);
   }
   if (status->failed->len > 0) {
     pawl_out_text(call->out, "\nFailed\n");
-    pawl_print_runs(call->out, status->failed, status->now_ms);
+    pawl_print_runs(call->out, status->failed, status->now_ms, FALSE);
   }
   if (status->coming->len > 0) print_coming(call->out, status);
   return PAWL_EXIT_OK;

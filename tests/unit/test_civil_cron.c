@@ -387,6 +387,19 @@ static void test_warnings(void) {
   }
 }
 
+/* What fires once by the rule loses nothing; what is skipped does. */
+static void test_losses(void) {
+  static const struct {
+    const char *expression;
+    guint n;
+  } rows[] = {{"30 2 * * *", 0}, {"*/15 2 * * *", 1}, {"*/5 * * * *", 0}, {"*/7 4 * * *", 1}, {"0 0 30 2 *", 1}};
+  for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+    g_autoptr(PawlCron) cron = cron_of(rows[i].expression, "Europe/Berlin");
+    g_autoptr(GPtrArray) warnings = pawl_cron_warnings_of_loss(cron, instant("2026-01-01T00:00:00Z"));
+    if (warnings->len != rows[i].n) g_error("%s: %u warnings", rows[i].expression, warnings->len);
+  }
+}
+
 static gpointer use_cron(gpointer data) {
   PawlCron *cron = data;
   gint64 at_ms = 0;
@@ -422,6 +435,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/civil/cron/errors", test_errors);
   g_test_add_func("/civil/cron/length", test_length);
   g_test_add_func("/civil/cron/warnings", test_warnings);
+  g_test_add_func("/civil/cron/losses", test_losses);
   g_test_add_func("/civil/cron/threads", test_threads);
   return g_test_run();
 }

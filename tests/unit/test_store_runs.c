@@ -61,6 +61,11 @@ static void test_enqueue(void) {
   g_assert_false(pawl_store_enqueue(store, &request, &run, &error));
   g_assert_cmpstr(error->message, ==, "there is no task 'bakup'; did you mean 'backup'?");
   g_clear_error(&error);
+  request = (PawlEnqueue){.task = "invoice"};
+  fixture_apply(store, "project: billing\ntasks: {invoice: {noop: {}}}");
+  g_assert_false(pawl_store_enqueue(store, &request, &run, &error));
+  g_assert_cmpstr(error->message, ==, "there is no task 'invoice' in this project; project 'billing' has one: --project billing");
+  g_clear_error(&error);
   request = (PawlEnqueue){.task = "backup", .priority = &wild};
   g_assert_false(pawl_store_enqueue(store, &request, &run, &error));
   g_assert_error(error, PAWL_ERROR, PAWL_ERROR_INVALID);
@@ -326,6 +331,7 @@ static void test_explain(void) {
   assert_says(store, &again, FALSE, "Attempt 1 failed with exit code 9 after ");
   pawl_hold_release(hold);
   assert_says(store, &wide, FALSE, "No `pawl up` runs on this store");
+  assert_says(store, &first, TRUE, "Attempt 1 was running when pawl went away; it is settled at the next start.");
   fixture_store_close(store);
 }
 
