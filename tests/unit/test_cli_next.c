@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What verbs that need no store print, to the byte. */
+/* What verbs print, to the byte: those that need no store, and a few on one of their own. */
 #include "test_cli.h"
 
 #include "base/error.h"
@@ -119,6 +119,50 @@ static void test_version(void) {
   g_assert_true(g_str_has_prefix(text, "pawl 0."));
 }
 
+/* Runs "VERB --store FOLDER/pawl.db REST", and says whether the text and the complaints hold what they should. */
+static void check_stored(const char *folder, const char *verb, const char *rest, int code, const char *text, const char *errors) {
+  g_autofree char *line = g_strdup_printf("%s --store %s/pawl.db %s", verb, folder, rest), *found = NULL, *complaints = NULL;
+  g_assert_cmpint(run_line(line, &found, &complaints), ==, code);
+  if (strstr(found, text) == NULL || strstr(complaints, errors) == NULL) g_error("%s: %s%s", line, found, complaints);
+}
+
+/* The first "next_at" or the first instant of "next" in a text. Free it. */
+static char *first_instant(const char *folder, const char *line, const char *before) {
+  g_autofree char *whole = g_strdup_printf("%s --store %s/pawl.db --json", line, folder), *text = NULL, *errors = NULL;
+  g_assert_cmpint(run_line(whole, &text, &errors), ==, 0);
+  const char *at = strstr(text, before);
+  g_assert_nonnull(at);
+  return g_strndup(at + strlen(before), strlen("2026-01-01T00:00:00"));
+}
+
+static void test_stored(void) {
+  g_autofree char *folder = g_dir_make_tmp("pawl-cli-XXXXXX", NULL), *file = g_build_filename(folder, "f.yaml", NULL);
+  g_autofree char *from = g_strdup_printf("-f %s", file);
+  g_assert_true(g_file_set_contents(file, "tasks: {a: {noop: {}, triggers: {e: {cron: '@every 7m'}, b: {cron: '@reboot'}}}}", -1, NULL));
+  check_stored(folder, "list", "", PAWL_EXIT_UNAVAILABLE, "", "`pawl apply -f FILE` makes one");
+  check_stored(folder, "diff", from, PAWL_EXIT_UNAVAILABLE, "", "there is no store");
+  check_stored(folder, "status", "", PAWL_EXIT_UNAVAILABLE, "there is none yet", "");
+  check_stored(folder, "apply", from, 0, "3 added", "");
+  g_autofree char *next = first_instant(folder, "next a/e", "\"next\":[\""),
+                  *shown = first_instant(folder, "explain a/e", "\"next_at\":\"");
+  g_assert_cmpstr(next, ==, shown);
+  check_stored(folder, "explain", "a/b", 0, "Once per boot", "");
+  check_stored(folder, "resume", "a", 0, "", "a was not paused");
+  check_stored(folder, "pause", "a/e", 0, "", "paused");
+  check_stored(folder, "pause", "a", 0, "", "paused");
+  check_stored(folder, "resume", "a", 0, "", "trigger e was paused by itself and stays so");
+  check_stored(folder, "retry", "zz", PAWL_EXIT_FAILED, "", "there is no run 'zz'");
+  check_stored(folder, "cancel", "--json a zz", PAWL_EXIT_FAILED, "},{\"reference\":\"zz\",\"cancelled\":0,\"error\":{", "");
+  check_stored(folder, "show", "a", 0, "\ntasks:\n  a:\n", "");
+  check_stored(folder, "delete", "a", 0, "", "it comes back with the next apply of that file");
+  g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
+  for (const char *name = g_dir_read_name(dir); name != NULL; name = g_dir_read_name(dir)) {
+    g_autofree char *path = g_build_filename(folder, name, NULL);
+    g_unlink(path);
+  }
+  g_rmdir(folder);
+}
+
 int main(int argc, char **argv) {
   g_setenv("TZ", "UTC", TRUE);
   g_test_init(&argc, &argv, NULL);
@@ -128,6 +172,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/cli/next/refused", test_refused);
   g_test_add_func("/cli/next/refused-json", test_refused_json);
   g_test_add_func("/cli/validate", test_validate);
+  g_test_add_func("/cli/stored", test_stored);
   g_test_add_func("/cli/version", test_version);
   return g_test_run();
 }
