@@ -20,6 +20,7 @@
 
 #define END_ATTEMPT_MS 15000
 #define DRAIN_SAY_MS 5000
+#define RECORD_WAIT_MS 3000
 
 typedef struct {
   const PawlUpOptions *options;
@@ -204,13 +205,20 @@ static gboolean drain(Daemon *daemon, gint64 drain_ms, gboolean *ret_forced) {
   return TRUE;
 }
 
-/* Ends what is left: TERM, and KILL after each task's kill_after. A further signal: KILL. */
+/* Ends what is left: TERM, and KILL after each task's kill_after. A further signal: KILL. Ends that the store does not take are left to
+ * the next start's recovery after a while. */
 static void end_rest(Daemon *daemon, gboolean forced) {
+  gint64 until_ms = 0;
   pawl_log(
     PAWL_LOG_WARNING, "drain.end", forced ? "a second signal: what runs is killed" : "the drain time is over: what runs is ended", NULL);
   pawl_worker_stop_all(daemon->worker, forced);
   while (pawl_worker_active(daemon->worker) > 0) {
-    int signal_number = next_signal(daemon, pawl_worker_idle_fd(daemon->worker), 1000);
+    if (pawl_worker_running(daemon->worker) == 0 && until_ms == 0) until_ms = pawl_clock_mono_ms() + RECORD_WAIT_MS;
+    if (until_ms != 0 && pawl_clock_mono_ms() > until_ms) {
+      pawl_log(PAWL_LOG_ERROR, "drain.unrecorded", "the store does not take how runs ended; the next start settles them", NULL);
+      return;
+    }
+    int signal_number = next_signal(daemon, pawl_worker_idle_fd(daemon->worker), 200);
     if (signal_number == SIGTERM || signal_number == SIGINT) pawl_worker_stop_all(daemon->worker, TRUE);
   }
 }

@@ -127,6 +127,7 @@ static gboolean look(PawlEngine *engine, gint64 *ret_next_ms, GError **error) {
 
 static void net(PawlEngine *engine) {
   pawl_recover_leases(engine->store, &engine->session, &engine->options);
+  pawl_recover_drift(engine->store);
   pawl_upkeep_retention(engine->store, engine->options.history_ms);
   pawl_db_tidy(pawl_store_db(engine->store));
   engine->options.work_waits(engine->options.data);

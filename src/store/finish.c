@@ -9,6 +9,7 @@
 #include "store/store_private.h"
 
 #define RELEASE_ROWS 256
+#define OUTPUT_KEEP_MS (7 * PAWL_DAY_MS) /* where the task's own rule cannot be read */
 
 typedef struct {
   PawlId run, task, pool, session;
@@ -128,15 +129,45 @@ static gboolean park_retry(PawlStore *store, const Lease *lease, PawlMachineEven
  * another. */
 static const PawlTransition *decide_end(const Lease *lease, const PawlFinish *finish, const PawlTaskSpec *spec, gint64 *ret_wait_ms) {
   gboolean started = lease->started_at_ms != 0 || finish->started_at_ms != 0;
-  gboolean retry = !lease->cancel_asked && !lease->task_archived &&
+  gboolean retry = spec != NULL && !lease->cancel_asked && !lease->task_archived &&
                    pawl_retry_rule(spec, &lease->run, lease->attempt, lease->laters, finish->event, ret_wait_ms);
   return pawl_machine_find(started ? PAWL_ATTEMPT_RUNNING : PAWL_ATTEMPT_LEASED, finish->event, retry);
 }
 
+gboolean pawl_store_give_back(PawlStore *store, const PawlId *run, gint attempt, gint64 lease_version, const char *reason, GError **error) {
+  gint64 moved = 0;
+  return pawl_db_exec(
+           store->db, PAWL_SQL_READY_FROM_LEASED, &moved, error, PAWL_ROW(pawl_id(run), PAWL_INT(attempt), PAWL_INT(lease_version))) &&
+         (moved == 0 || (pawl_db_exec(store->db, PAWL_SQL_LEASE_DELETE, NULL, error,
+                           PAWL_ROW(pawl_id(run), PAWL_INT(attempt), PAWL_INT(lease_version), PAWL_NULL)) &&
+                          pawl_store_act(store, run, "attempt.given_back", error, "reason", reason, NULL)));
+}
+
+/* A spec that cannot be read (a damaged row) leaves the attempt its end and takes the retries: one bad row holds up nothing. NULL with
+ * `error`: the store failed. NULL without: unreadable. */
+static const PawlTaskSpec *readable_spec(PawlStore *store, const Lease *lease, GError **error) {
+  GError *failed = NULL;
+  const PawlTaskSpec *spec = pawl_store_task_spec(store, &lease->task, lease->task_revision, &failed);
+  if (failed != NULL && pawl_error_info_of(failed)->retry)
+    g_propagate_error(error, failed);
+  else
+    g_clear_error(&failed);
+  return spec;
+}
+
 static gboolean finish_leased(PawlStore *store, const Lease *lease, PawlFinish *finish, GError **error) {
   gint64 wait_ms = 0;
-  const PawlTaskSpec *spec = pawl_store_task_spec(store, &lease->task, lease->task_revision, error);
-  if (spec == NULL) return FALSE;
+  GError *failed = NULL;
+  if (finish->event == PAWL_EVENT_LOSE && lease->started_at_ms == 0 && finish->started_at_ms == 0) { /* nothing of it ran */
+    finish->accepted = TRUE;
+    finish->run_state = PAWL_RUN_QUEUED;
+    return pawl_store_give_back(store, &lease->run, lease->attempt, lease->lease_version, finish->reason, error);
+  }
+  const PawlTaskSpec *spec = readable_spec(store, lease, &failed);
+  if (failed != NULL) {
+    g_propagate_error(error, failed);
+    return FALSE;
+  }
   const PawlTransition *row = decide_end(lease, finish, spec, &wait_ms);
   if (row == NULL) {
     g_set_error(error, PAWL_ERROR, PAWL_ERROR_INTERNAL, "an attempt that was leased cannot end by event %d", finish->event);
@@ -148,8 +179,8 @@ static gboolean finish_leased(PawlStore *store, const Lease *lease, PawlFinish *
     return FALSE;
   if (row->next_attempt && !park_retry(store, lease, finish->event, wait_ms, error)) return FALSE;
   if (lease->cancel_asked && !pawl_db_exec(store->db, PAWL_SQL_CANCEL_DELETE, NULL, error, PAWL_ROW(pawl_id(&lease->run)))) return FALSE;
-  if (finish->output_bytes > 0 &&
-      !pawl_db_exec(store->db, PAWL_SQL_FINISH_OUTPUT_UNTIL, NULL, error, PAWL_ROW(pawl_id(&lease->run), PAWL_INT(spec->output_keep_ms))))
+  if (finish->output_bytes > 0 && !pawl_db_exec(store->db, PAWL_SQL_FINISH_OUTPUT_UNTIL, NULL, error,
+                                    PAWL_ROW(pawl_id(&lease->run), PAWL_INT(spec != NULL ? spec->output_keep_ms : OUTPUT_KEEP_MS))))
     return FALSE;
   finish->accepted = TRUE;
   finish->run_state = row->run;

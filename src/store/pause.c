@@ -149,7 +149,12 @@ static gboolean resume_each(PawlStore *store, PawlSql sql, ResumeFunction resume
   /* what lies at the pause's end or after it is no longer paused: late, it falls under the misfire rule */
   for (guint i = 0; i < list->len; i++) {
     const Expired *row = &g_array_index(list, Expired, i);
-    if (!resume(store, &row->id, row->until_ms - 1, FALSE, error)) return FALSE;
+    if (resume(store, &row->id, row->until_ms - 1, FALSE, &why)) continue;
+    if (pawl_error_info_of(why)->retry) {
+      g_propagate_error(error, why);
+      return FALSE;
+    }
+    g_clear_error(&why); /* a damaged row stays paused and holds up nobody else; `doctor` finds it */
   }
   return TRUE;
 }

@@ -256,15 +256,16 @@ static gboolean take_page(
   return TRUE;
 }
 
-/* One look at the first row of every task: however long the backlog of a saturated task is, it costs one step. */
+/* Looks at the first row of every task that its own limits let run: however long the backlog of a saturated task is, it costs one step,
+ * and however many saturated tasks there are, they hide none. */
 static gboolean take_heads(Pass *pass, Pool *pool, GArray *page, gboolean *reserved, GError **error) {
-  guint took = 1, parked = 0;
-  while (took > 0 && !*reserved && pool_is_open(pass, pool) && pawl_clock_mono_ms() < pass->until_mono_ms) {
+  guint took, parked = 0;
+  do {
     took = 0;
     if (!read_candidates(pass, PAWL_SQL_PULL_HEADS, PAWL_ROW(pawl_id(&pool->id), PAWL_INT(PASS_ROWS)), page, error) ||
         !take_page(pass, pool, page, FALSE, &took, &parked, reserved, error))
       return FALSE;
-  }
+  } while (took > 0 && !*reserved && pool_is_open(pass, pool) && pawl_clock_mono_ms() < pass->until_mono_ms);
   if (took > 0 && pool_is_open(pass, pool) && !*reserved) pass->result->more = TRUE;
   return TRUE;
 }

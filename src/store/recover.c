@@ -37,22 +37,13 @@ gboolean pawl_store_held(PawlStore *store, const PawlId *session, GArray *held, 
   return read_leases(store, PAWL_SQL_RECOVER_HELD, held, error, PAWL_ROW(pawl_id(session)));
 }
 
-/* A granted attempt of which nothing ran waits again; no attempt is used up. */
 static gboolean give_back(PawlStore *store, const PawlOrphan *orphan, const char *reason, GError **error) {
-  gint64 moved = 0;
-  PawlDb *db = store->db;
-  if (!pawl_db_begin(db, PAWL_TX_WRITE, error)) return FALSE;
-  gboolean ok = pawl_db_exec(db, PAWL_SQL_READY_FROM_LEASED, &moved, error,
-    PAWL_ROW(pawl_id(&orphan->run), PAWL_INT(orphan->attempt), PAWL_INT(orphan->lease_version)));
-  if (ok && moved == 1)
-    ok = pawl_db_exec(db, PAWL_SQL_LEASE_DELETE, NULL, error,
-           PAWL_ROW(pawl_id(&orphan->run), PAWL_INT(orphan->attempt), PAWL_INT(orphan->lease_version), PAWL_NULL)) &&
-         pawl_store_act(store, &orphan->run, "attempt.given_back", error, "reason", reason, NULL);
-  if (!ok) {
-    pawl_db_rollback(db);
+  if (!pawl_db_begin(store->db, PAWL_TX_WRITE, error)) return FALSE;
+  if (!pawl_store_give_back(store, &orphan->run, orphan->attempt, orphan->lease_version, reason, error)) {
+    pawl_db_rollback(store->db);
     return FALSE;
   }
-  return pawl_db_commit(db, error);
+  return pawl_db_commit(store->db, error);
 }
 
 gboolean pawl_store_orphan_settle(PawlStore *store, const PawlOrphan *orphan, const char *reason, GError **error) {

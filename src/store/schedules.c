@@ -153,8 +153,10 @@ gboolean pawl_store_fire_reboot(PawlStore *store, const char *boot_id, gint64 bo
   if (!pawl_db_begin(store->db, PAWL_TX_WRITE, error)) return FALSE;
   gboolean ok = boot_instant(store, boot_id, &boot_at_ms, error) && read_reboot(store, boot_at_ms, found, error);
   for (guint i = 0; ok && i < found->len; i++) {
+    g_autoptr(GError) failed = NULL;
     gboolean created = FALSE;
-    ok = fire_reboot_row(store, &g_array_index(found, RebootRow, i), boot_at_ms, &created, error);
+    ok = fire_reboot_row(store, &g_array_index(found, RebootRow, i), boot_at_ms, &created, &failed) || !pawl_error_info_of(failed)->retry;
+    if (!ok) g_propagate_error(error, g_steal_pointer(&failed)); /* else: one damaged row holds up nobody else */
     fired += created;
   }
   if (!ok) {

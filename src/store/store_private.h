@@ -67,6 +67,8 @@ gboolean pawl_store_end_waiting(
  * rule. A transaction of its own. */
 gboolean pawl_store_finish_lost(
   PawlStore *store, const PawlId *run, gint attempt, gint64 lease_version, const char *reason, GError **error);
+/* A granted attempt of which nothing ran waits again; no attempt is used up. Does nothing where the fence (attempt, lease version) fell. */
+gboolean pawl_store_give_back(PawlStore *store, const PawlId *run, gint attempt, gint64 lease_version, const char *reason, GError **error);
 /* Something a limit of the task counts went away, or its limits changed: moves as many of its parked rows (limit, overlap) back to ready
  * as there is room for, at most 256. */
 gboolean pawl_store_task_release(PawlStore *store, const PawlId *task, GError **error);

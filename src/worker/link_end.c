@@ -41,7 +41,7 @@ static void judge_own_end(PawlJob *job) {
     job->reason = g_strdup_printf("ended by signal %d (SIG%s)", report->signal, sigabbrev_np(report->signal));
     return;
   case PAWL_END_NOT_STARTED:
-    finish->event = PAWL_EVENT_FAIL;
+    finish->event = report->try_again ? PAWL_EVENT_LOSE : PAWL_EVENT_FAIL; /* lost before its start: it waits again */
     job->reason = g_strdup(report->detail != NULL ? report->detail : "it could not be started");
     return;
   case PAWL_END_RUNNER_LOST:
@@ -80,7 +80,7 @@ void pawl_link_log_end(const PawlJob *job) {
   char id[PAWL_ID_TEXT];
   PawlLogLevel level = finish->event == PAWL_EVENT_SUCCEED ? PAWL_LOG_INFO : PAWL_LOG_WARNING;
   if (job->kind == PAWL_JOB_NOOP) level = PAWL_LOG_DEBUG;
-  const char *word = finish->accepted ? pawl_run_state_name(finish->run_state) : "late";
+  const char *word = finish->run_state == PAWL_RUN_QUEUED ? "waits again" : pawl_run_state_name(finish->run_state);
   gint64 ended_at_ms = job->ended != NULL ? job->ended->at_ms : finish->started_at_ms;
   g_autofree char *took = pawl_duration_text(job->started_at_ms != 0 ? MAX(ended_at_ms - job->started_at_ms, 0) : 0);
   g_autofree char *message =

@@ -43,11 +43,13 @@ struct PawlWorker {
   int wake_fd, idle_fd;
   atomic_bool draining, stopping, work_waits;
   gint64 stop_by_mono_ms; /* stopping: what cannot be recorded by then is left to the next start's recovery */
-  atomic_uint active;
+  atomic_bool drain_seen;
+  atomic_uint active, running; /* jobs; those of them whose processes may live */
   pthread_mutex_t lock;
   GQueue inbox;           /* PawlReport *; under `lock` */
   GHashTable *jobs;       /* PawlJob by run id */
   gint64 wake_at_ms;      /* wall clock; 0: nothing is planned */
+  gint64 pull_mono_ms;    /* pulls nothing before; 0: no such wait */
   gint64 compare_mono_ms; /* settle_unknown: not before */
   gint64 retry_ms;        /* the store failed: wait so long */
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the link writes, in batches: starts, output, ends. A batch that fails stays as it was and is written again later. */
+#include "base/error.h"
 #include "base/fault.h"
 #include "base/log.h"
 #include "worker/link_private.h"
@@ -41,10 +42,31 @@ static gboolean refuse(PawlWorker *worker, const PawlJob *job, GError **error) {
   return TRUE;
 }
 
+/* Whether the store as a whole, and not what was asked of it, is what failed: then all of it is asked again later. */
+static gboolean store_failed(const GError *error) { return pawl_error_info_of(error)->retry; }
+
+/* What cannot be recorded is not started; a failure is halved until it stands alone. */
+static gboolean start_some(PawlWorker *worker, PawlStart *starts, guint n, GError **error) {
+  GError *failed = NULL;
+  if (pawl_store_start(worker->store, starts, n, &failed)) return TRUE;
+  if (store_failed(failed)) {
+    g_propagate_error(error, failed);
+    return FALSE;
+  }
+  if (n > 1) {
+    g_error_free(failed);
+    return start_some(worker, starts, n / 2, error) && start_some(worker, starts + n / 2, n - n / 2, error);
+  }
+  pawl_log(
+    PAWL_LOG_ERROR, "start.failed", "the start of an attempt could not be recorded; it is not started", "reason", failed->message, NULL);
+  g_error_free(failed);
+  return TRUE;
+}
+
 gboolean pawl_link_record_starts(PawlWorker *worker, GError **error) {
   g_autoptr(GArray) starts = collect_starts(worker);
   if (starts->len == 0) return TRUE;
-  if (!pawl_store_start(worker->store, (PawlStart *)starts->data, starts->len, error)) return FALSE;
+  if (!start_some(worker, (PawlStart *)starts->data, starts->len, error)) return FALSE;
   for (guint i = 0; i < starts->len; i++) {
     const PawlStart *start = &g_array_index(starts, PawlStart, i);
     PawlJob *job = job_of(worker, &start->run);
@@ -81,6 +103,19 @@ static void collect_output(PawlJob *job, GArray *rows, GArray *drops) {
   }
 }
 
+static gboolean append(PawlWorker *worker, const GArray *rows, const GArray *drops, GError **error) {
+  GError *failed = NULL;
+  if (pawl_store_output_append(worker->store, (PawlOutputRow *)rows->data, rows->len, (PawlOutputDrop *)drops->data, drops->len, &failed))
+    return TRUE;
+  if (store_failed(failed)) {
+    g_propagate_error(error, failed);
+    return FALSE;
+  }
+  pawl_log(PAWL_LOG_ERROR, "output.failed", "some output could not be stored and is lost", "reason", failed->message, NULL);
+  g_error_free(failed);
+  return TRUE;
+}
+
 gboolean pawl_link_record_output(PawlWorker *worker, GError **error) {
   g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(PawlOutputRow));
   g_autoptr(GArray) drops = g_array_new(FALSE, FALSE, sizeof(PawlOutputDrop));
@@ -88,8 +123,7 @@ gboolean pawl_link_record_output(PawlWorker *worker, GError **error) {
   g_hash_table_iter_init(&iter, worker->jobs);
   for (PawlJob *job = next_job(&iter); job != NULL; job = next_job(&iter)) collect_output(job, rows, drops);
   if (rows->len == 0 && drops->len == 0) return TRUE;
-  if (!pawl_store_output_append(worker->store, (PawlOutputRow *)rows->data, rows->len, (PawlOutputDrop *)drops->data, drops->len, error))
-    return FALSE;
+  if (!append(worker, rows, drops, error)) return FALSE;
   g_hash_table_iter_init(&iter, worker->jobs);
   for (PawlJob *job = next_job(&iter); job != NULL; job = next_job(&iter)) {
     if (job->chunks != NULL) g_ptr_array_set_size(job->chunks, 0);
@@ -121,6 +155,34 @@ static void mail_ended(PawlWorker *worker, PawlJob *job) {
   g_hash_table_remove(worker->jobs, &job->fence.run);
 }
 
+/* A failure is halved until the bad end stands alone; that one is left to the search for drift, which puts it aside for a person. */
+static gboolean finish_some(PawlWorker *worker, PawlFinish *finishes, guint n, GError **error) {
+  GError *failed = NULL;
+  if (pawl_store_finish(worker->store, finishes, n, &failed)) {
+    for (guint i = 0; i < n; i++) {
+      PawlJob *job = job_of(worker, &finishes[i].run);
+      job->finish = finishes[i];
+      after_end(worker, job);
+    }
+    return TRUE;
+  }
+  if (store_failed(failed)) {
+    g_propagate_error(error, failed);
+    return FALSE;
+  }
+  if (n > 1) {
+    g_error_free(failed);
+    return finish_some(worker, finishes, n / 2, error) && finish_some(worker, finishes + n / 2, n - n / 2, error);
+  }
+  PawlJob *job = job_of(worker, &finishes->run);
+  pawl_log(
+    PAWL_LOG_ERROR, "finish.failed", "the end of an attempt could not be recorded", "job", job->label, "reason", failed->message, NULL);
+  g_error_free(failed);
+  pawl_renewer_remove(worker->renewer, &job->fence);
+  g_hash_table_remove(worker->jobs, &job->fence.run);
+  return TRUE;
+}
+
 gboolean pawl_link_record_ends(PawlWorker *worker, GError **error) {
   g_autoptr(GArray) finishes = g_array_new(FALSE, FALSE, sizeof(PawlFinish));
   g_autoptr(GPtrArray) mails = g_ptr_array_new();
@@ -134,13 +196,7 @@ gboolean pawl_link_record_ends(PawlWorker *worker, GError **error) {
   }
   for (guint i = 0; i < mails->len; i++) mail_ended(worker, g_ptr_array_index(mails, i));
   if (finishes->len == 0) return TRUE;
-  if (!pawl_store_finish(worker->store, (PawlFinish *)finishes->data, finishes->len, error)) return FALSE;
-  for (guint i = 0; i < finishes->len; i++) {
-    const PawlFinish *finish = &g_array_index(finishes, PawlFinish, i);
-    PawlJob *job = job_of(worker, &finish->run);
-    job->finish = *finish;
-    after_end(worker, job);
-  }
+  if (!finish_some(worker, (PawlFinish *)finishes->data, finishes->len, error)) return FALSE;
   atomic_store(&worker->work_waits, TRUE); /* room came free */
   return TRUE;
 }

@@ -3,6 +3,7 @@
 #include "worker/worker.h"
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/fault.h"
 #include "base/log.h"
 #include "worker/link_private.h"
@@ -17,6 +18,7 @@
 #define RETRY_MAX_MS 5000
 #define FAKE_CLOCK_LOOK_MS 100
 #define STOP_WAIT_MS 5000
+#define SHORT_OF_MEANS_MS 1000
 #define COMPARE_MS 30000 /* how often, at most, the leases held are compared with the jobs known */
 
 void pawl_job_free(PawlJob *job) {
@@ -77,6 +79,12 @@ static void log_start(const PawlJob *job) {
   if (job->kind == PAWL_JOB_ATTEMPT) pawl_log(PAWL_LOG_INFO, "run.started", message, "attempt", attempt, NULL);
 }
 
+/* Descriptors, processes or memory are short: what was given back is not pulled again at once. */
+static void wait_with_pulling(PawlWorker *worker) {
+  worker->pull_mono_ms = pawl_clock_mono_ms() + SHORT_OF_MEANS_MS;
+  pawl_log(PAWL_LOG_WARNING, "worker.short", "descriptors, processes or memory are short; what could not be started waits a second", NULL);
+}
+
 static void take_report(PawlWorker *worker, PawlReport *report) {
   PawlJob *job = g_hash_table_lookup(worker->jobs, &report->fence.run);
   if (job == NULL || !pawl_fence_equal(&job->fence, &report->fence)) {
@@ -100,6 +108,7 @@ static void take_report(PawlWorker *worker, PawlReport *report) {
     job->ended = report;
     job->done = TRUE;
     if (job->kind == PAWL_JOB_ATTEMPT) pawl_link_judge(job);
+    if (report->try_again) wait_with_pulling(worker);
     return;
   }
   pawl_report_free(report);
@@ -172,14 +181,32 @@ static void take_grant(PawlWorker *worker, PawlGrant *grant, gint64 lease_end_bo
   pawl_supervisor_submit(worker->supervisor, work);
 }
 
+/* A pass that fails for something else than the store as a whole has met a damaged row: those are put aside, and it is made once more. */
+static gboolean pull_some(PawlWorker *worker, guint room, GPtrArray *grants, PawlPassResult *result, GError **error) {
+  g_autoptr(GError) failed = NULL;
+  guint found = 0;
+  gint64 lease_ms = worker->options.lease_ms;
+  if (pawl_store_pull(worker->store, &worker->session, room, lease_ms, grants, result, &failed)) return TRUE;
+  if (pawl_error_info_of(failed)->retry) {
+    g_propagate_error(error, g_steal_pointer(&failed));
+    return FALSE;
+  }
+  if (!pawl_store_drift(worker->store, &found, error)) return FALSE;
+  g_autofree char *count = g_strdup_printf("%u", found);
+  pawl_log(PAWL_LOG_ERROR, "recovery.drift", "runs were put aside as manual; `pawl explain RUN` says why", "runs", count, "reason",
+    failed->message, NULL);
+  return pawl_store_pull(worker->store, &worker->session, room, lease_ms, grants, result, error);
+}
+
 static gboolean pull(PawlWorker *worker, GError **error) {
   PawlPassResult result;
   g_autoptr(GPtrArray) grants = g_ptr_array_new();
   guint busy = g_hash_table_size(worker->jobs);
-  guint room = busy < (guint)worker->options.slots && !atomic_load(&worker->draining) ? (guint)worker->options.slots - busy : 0;
+  gboolean closed = atomic_load(&worker->draining) || pawl_clock_mono_ms() < worker->pull_mono_ms;
+  guint room = busy < (guint)worker->options.slots && !closed ? (guint)worker->options.slots - busy : 0;
   gint64 lease_ms = worker->options.lease_ms;
   gint64 lease_end_boot_ms = pawl_clock_boot_ms() + lease_ms - pawl_lease_margin_ms(lease_ms);
-  if (!pawl_store_pull(worker->store, &worker->session, room, lease_ms, grants, &result, error)) {
+  if (!pull_some(worker, room, grants, &result, error)) {
     atomic_store(&worker->work_waits, TRUE);
     return FALSE;
   }
@@ -209,8 +236,11 @@ static gboolean settle_unknown(PawlWorker *worker, GError **error) {
   for (guint i = 0; i < held->len; i++) {
     const PawlOrphan *lease = &g_array_index(held, PawlOrphan, i);
     if (g_hash_table_contains(worker->jobs, &lease->run)) continue;
-    if (!pawl_store_orphan_settle(worker->store, lease, "its worker never heard of it", error)) return FALSE;
-    pawl_log(PAWL_LOG_WARNING, "attempt.unknown", "a lease was held that nobody knew of; it is settled", NULL);
+    g_autoptr(GError) failed = NULL;
+    if (pawl_store_orphan_settle(worker->store, lease, "its worker never heard of it", &failed))
+      pawl_log(PAWL_LOG_WARNING, "attempt.unknown", "a lease was held that nobody knew of; it is settled", NULL);
+    else
+      pawl_log(PAWL_LOG_ERROR, "attempt.unknown", "a lease that nobody knows of cannot be settled", "reason", failed->message, NULL);
   }
   worker->compare_mono_ms = pawl_clock_mono_ms() + COMPARE_MS;
   return TRUE;
@@ -242,6 +272,14 @@ static int wait_ms(PawlWorker *worker) {
   gint64 ms = -1;
   if (worker->retry_ms != 0) return (int)worker->retry_ms;
   if (atomic_load(&worker->work_waits) || has_done(worker)) return 0;
+  if (worker->pull_mono_ms != 0) {
+    ms = MAX(worker->pull_mono_ms - pawl_clock_mono_ms(), 0);
+    if (ms == 0) {
+      worker->pull_mono_ms = 0;
+      atomic_store(&worker->work_waits, TRUE);
+    }
+    return (int)ms;
+  }
   if (worker->wake_at_ms != 0) ms = CLAMP(worker->wake_at_ms - pawl_clock_wall_ms(), 0, 60000);
   if (getenv("PAWL_FAULT_CLOCK") != NULL && (ms < 0 || ms > FAKE_CLOCK_LOOK_MS)) ms = FAKE_CLOCK_LOOK_MS;
   return (int)ms;
@@ -255,10 +293,17 @@ static void note_failure(PawlWorker *worker, const GError *error) {
       PAWL_LOG_ERROR, "store.failed", "the store cannot be used; what ended is kept and recorded later", "reason", error->message, NULL);
 }
 
-static void publish_count(PawlWorker *worker) {
-  guint count = g_hash_table_size(worker->jobs);
-  atomic_store(&worker->active, count);
-  if (count == 0 && atomic_load(&worker->draining)) ring(worker->idle_fd);
+/* `drain_seen`: this round knew that nothing is to be pulled any more, so the count can only fall. */
+static void publish_count(PawlWorker *worker, gboolean drain_seen) {
+  GHashTableIter iter;
+  gpointer job;
+  guint running = 0;
+  g_hash_table_iter_init(&iter, worker->jobs);
+  while (g_hash_table_iter_next(&iter, NULL, &job)) running += !((PawlJob *)job)->done;
+  atomic_store(&worker->active, g_hash_table_size(worker->jobs));
+  atomic_store(&worker->running, running);
+  if (drain_seen) atomic_store(&worker->drain_seen, TRUE);
+  if (drain_seen && g_hash_table_size(worker->jobs) == 0) ring(worker->idle_fd);
 }
 
 static gboolean may_end(PawlWorker *worker) {
@@ -357,7 +402,12 @@ void pawl_worker_drain(PawlWorker *worker) {
   pawl_worker_wake(worker);
 }
 
-guint pawl_worker_active(PawlWorker *worker) { return atomic_load(&worker->active); }
+guint pawl_worker_active(PawlWorker *worker) {
+  gboolean pulling = atomic_load(&worker->draining) && !atomic_load(&worker->drain_seen);
+  return atomic_load(&worker->active) + (pulling ? 1 : 0);
+}
+
+guint pawl_worker_running(PawlWorker *worker) { return atomic_load(&worker->running); }
 int pawl_worker_idle_fd(const PawlWorker *worker) { return worker->idle_fd; }
 void pawl_worker_stop_all(PawlWorker *worker, gboolean at_once) { pawl_supervisor_stop_all(worker->supervisor, PAWL_STOP_DRAIN, at_once); }
 

@@ -32,6 +32,8 @@ void pawl_worker_wake(PawlWorker *worker);
 void pawl_worker_drain(PawlWorker *worker);
 /* Attempts (and mails) under way. Any thread. `fd` polls readable whenever it falls to 0 while draining. */
 guint pawl_worker_active(PawlWorker *worker);
+/* Those of them that have not ended: the others only wait for the store. Any thread. */
+guint pawl_worker_running(PawlWorker *worker);
 int pawl_worker_idle_fd(const PawlWorker *worker);
 /* Ends what runs: lost, reason `drained`. `at_once`: KILL without TERM. Any thread. */
 void pawl_worker_stop_all(PawlWorker *worker, gboolean at_once);

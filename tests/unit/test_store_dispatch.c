@@ -269,6 +269,82 @@ static void dispatch_E9(void) { /* lost: retried while retries are left, else fa
   world_close(&w);
 }
 
+static void lost_before_its_start_waits_again(void) { /* no attempt is used up, and the others of the batch end */
+  World w;
+  world_open(&w, "tasks: {a: {noop: {}}, b: {noop: {}}}");
+  PawlId a = enqueue(&w, "a", 0), b = enqueue(&w, "b", 0);
+  pull(&w, 2);
+  PawlFinish both[2];
+  for (guint i = 0; i < 2; i++) {
+    const PawlGrant *grant = grant_at(&w, i);
+    gboolean lost = pawl_id_equal(&grant->run, &a);
+    both[i] = (PawlFinish){.run = grant->run,
+      .token = grant->token,
+      .attempt = grant->attempt,
+      .lease_version = grant->lease_version,
+      .event = lost ? PAWL_EVENT_LOSE : PAWL_EVENT_SUCCEED,
+      .exit_code = lost ? -1 : 0,
+      .started_at_ms = lost ? 0 : pawl_clock_wall_ms()};
+  }
+  g_assert_true(pawl_store_finish(w.store, both, 2, NULL));
+  g_assert_cmpint(state_of(&w, &a), ==, PAWL_RUN_QUEUED);
+  g_assert_cmpint(state_of(&w, &b), ==, PAWL_RUN_SUCCEEDED);
+  g_assert_cmpuint(pull(&w, 2), ==, 1);
+  g_assert_cmpint(grant_at(&w, 2)->attempt, ==, 1);
+  world_close(&w);
+}
+
+static void many_saturated_tasks_hide_none(void) { /* more of them than a page has rows */
+  World w;
+  GString *yaml = g_string_new("tasks:\n  free: {noop: {}}\n");
+  for (int i = 0; i < 600; i++) g_string_append_printf(yaml, "  t%d: {noop: {}, max_active: 1}\n", i);
+  world_open(&w, yaml->str);
+  g_string_free(yaml, TRUE);
+  for (int round = 0; round < 4; round++) {
+    for (int i = 0; i < 600; i++) {
+      g_autofree char *task = g_strdup_printf("t%d", i);
+      enqueue(&w, task, 100);
+    }
+  }
+  while (pull(&w, 1000) > 0 || w.pass.more) {}
+  g_assert_cmpuint(w.grants->len, ==, 600);
+  PawlId run = enqueue(&w, "free", 0);
+  g_assert_cmpuint(pull(&w, 1000), ==, 1);
+  g_assert_cmpint(state_of(&w, &run), ==, PAWL_RUN_RUNNING);
+  world_close(&w);
+}
+
+static void an_unreadable_spec_holds_up_nothing(void) {
+  World w;
+  g_autoptr(GError) error = NULL;
+  world_open(&w, "tasks: {a: {noop: {}, retry: {attempts: 3, backoff: 0s}}, b: {noop: {}}}");
+  PawlId a = enqueue(&w, "a", 0), b = enqueue(&w, "b", 0);
+  g_assert_true(pawl_db_begin(pawl_store_db(w.store), PAWL_TX_WRITE, NULL));
+  g_assert_true(pawl_db_script(
+    pawl_store_db(w.store), "UPDATE task_revisions SET spec = '{' WHERE task_id = (SELECT id FROM tasks WHERE name = 'a')", NULL));
+  g_assert_true(pawl_db_commit(pawl_store_db(w.store), NULL));
+  pawl_store_close(w.store); /* and with it what it has cached */
+  w.store = fixture_reopen();
+  g_assert_cmpuint(pull(&w, 2), ==, 2);
+  for (guint i = 0; i < 2; i++) g_assert_true(finish(&w, grant_at(&w, i), PAWL_EVENT_FAIL).accepted);
+  g_assert_cmpint(state_of(&w, &a), ==, PAWL_RUN_FAILED);
+  g_assert_cmpint(state_of(&w, &b), ==, PAWL_RUN_FAILED);
+  world_close(&w);
+}
+
+static void a_cancelled_run_says_who_and_why(void) {
+  World w;
+  world_open(&w, "tasks: {a: {noop: {}}}");
+  PawlId run = enqueue(&w, "a", 0);
+  pull(&w, 1);
+  g_assert_true(pawl_store_cancel_run(w.store, &run, "no longer wanted", NULL));
+  finish(&w, grant_at(&w, 0), PAWL_EVENT_CANCEL);
+  PawlRunRow *row = pawl_store_run(w.store, &run, NULL);
+  g_assert_cmpstr(row->reason, ==, "no longer wanted (asked by tester)");
+  pawl_run_row_free(row);
+  world_close(&w);
+}
+
 static void drift_is_put_aside(void) {
   World w;
   guint found = 0;
@@ -385,7 +461,11 @@ int main(int argc, char **argv) {
   g_test_add_func("/fence/start_after_cancel", start_after_cancel_is_refused);
   g_test_add_func("/finish/retry_and_cancel", a_failed_attempt_is_retried_and_a_cancelled_one_is_not);
   g_test_add_func("/recover/E9", dispatch_E9);
+  g_test_add_func("/recover/lost_before_its_start", lost_before_its_start_waits_again);
+  g_test_add_func("/recover/unreadable_spec", an_unreadable_spec_holds_up_nothing);
   g_test_add_func("/recover/drift", drift_is_put_aside);
+  g_test_add_func("/dispatch/many_saturated_tasks", many_saturated_tasks_hide_none);
+  g_test_add_func("/cancel/who_and_why", a_cancelled_run_says_who_and_why);
   g_test_add_func("/admit/once", admission_happens_once);
   g_test_add_func("/admit/overlap_skip", overlap_skip_goes_to_the_ledger_and_folds);
   g_test_add_func("/admit/raced_by_pause", publish_between_claim_and_admission_wins);

@@ -1,4 +1,4 @@
--- pull_heads: the first ready row of each task in a pool, in the order of hand-out: a skip scan that no backlog makes longer.
+-- pull_heads: the first ready row in a pool of each task that its own limits let run, in the order of hand-out: a skip scan that no backlog makes longer.
 -- params: pool:id limit:int
 -- columns: run:id attempt:int task:id slots:int order_key:int trigger_born:int since_at_ms:int max_active:int serial:int paused:int cancelled:int archived:int
 WITH RECURSIVE w (task_id) AS (
@@ -10,5 +10,8 @@ SELECT r.run_id, r.attempt, r.task_id, r.slots, r.order_key, r.trigger_born, r.s
 FROM w
 JOIN tasks t ON t.id = w.task_id
 JOIN ready r ON r.run_id = (SELECT h.run_id FROM ready h WHERE h.task_id = w.task_id AND h.pool_id = ?1 ORDER BY h.order_key, h.run_id LIMIT 1)
+WHERE t.paused_at_ms IS NULL
+  AND (t.max_active = 0 OR (SELECT count(*) FROM leased l WHERE l.task_id = t.id) < t.max_active)
+  AND (t.serial = 0 OR r.trigger_born = 0 OR NOT EXISTS (SELECT 1 FROM leased l WHERE l.task_id = t.id AND l.trigger_born = 1))
 ORDER BY r.order_key, r.run_id
 LIMIT ?2;
