@@ -29,8 +29,10 @@ def change(box, *statements):
 
 
 def test_a_missing_store_names_up(box):
-    for verb in (["status"], ["runs"], ["run", "a"], ["list"]):
-        assert "pawl up" in box.refused(*verb)
+    for verb in (["runs"], ["run", "a"], ["list"]):
+        assert "pawl up" in box.refused(*verb, code=69)
+    status = box.cli("status")
+    assert status.code == 69 and "pawl up" in status.out
     assert not box.store_path.exists()
 
 
@@ -138,7 +140,7 @@ def test_full_disk(small):
 def test_a_store_whose_folder_is_gone(box):
     pawl = box.up(ONE)
     pawl.stop()
-    err = box.refused("status", env={"PAWL_DATABASE_URL": f"sqlite:{box.dir}/no/such/folder/x.db"})
+    err = box.refused("runs", env={"PAWL_DATABASE_URL": f"sqlite:{box.dir}/no/such/folder/x.db"}, code=69)
     assert "no/such/folder" in err
 
 

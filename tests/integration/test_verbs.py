@@ -151,7 +151,8 @@ def test_show(box):
 
 @pytest.mark.smoke
 def test_status_says_what_matters(box):
-    box.refused("status", code=None)
+    before = box.cli("status")
+    assert before.code == 69 and "pawl up" in before.out and not box.store_path.exists()
     pawl = box.up("tasks: {bad: {shell: 'exit 5'}, soon: {noop: {}, triggers: {t: {every: 1h}}}}")
     run = box.start_run("bad")
     box.wait_state(run, "failed")
