@@ -316,11 +316,12 @@ static void *run(void *data) {
   PawlWorker *worker = data;
   while (!may_end(worker)) {
     g_autoptr(GError) failed = NULL;
+    gboolean drain_seen = atomic_load(&worker->draining);
     if (work_once(worker, &failed))
       worker->retry_ms = 0;
     else
       note_failure(worker, failed);
-    publish_count(worker);
+    publish_count(worker, drain_seen);
     struct pollfd fd = {.fd = worker->wake_fd, .events = POLLIN};
     int ms = atomic_load(&worker->stopping) ? 100 : wait_ms(worker);
     if (ms != 0) {
