@@ -50,8 +50,9 @@ lint)
   finish $?
   ;;
 fuzz)
-  compile
-  mapfile -t targets < <(find "$build/tests/fuzz" -maxdepth 1 -type f -perm -u+x -name 'fuzz_*' | sort)
+  mapfile -t targets < <(ninja -C "$build" -t targets all | sed -n 's|^\(tests/fuzz/fuzz_[a-z0-9_]*\): .*|\1|p' | sort)
+  compile "${targets[@]}"
+  targets=("${targets[@]/#/$build/}")
   mkdir -p "$build/found"
   n=0 bad=0
   : >"$out.tap"
