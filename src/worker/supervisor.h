@@ -118,7 +118,7 @@ typedef struct {
   gint64 omitted_bytes;     /* of which so many were not kept */
   gint64 cpu_ms, max_rss_kib;
   gboolean try_again; /* NOT_STARTED: nothing of it ran, for want of descriptors, processes or memory: it can be started later */
-  char *detail; /* NOT_STARTED: why, for people; else NULL */
+  char *detail;       /* NOT_STARTED: why, for people; else NULL */
 } PawlReport;
 void pawl_report_free(PawlReport *report);
 

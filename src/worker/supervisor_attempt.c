@@ -68,6 +68,14 @@ static void set_guard(Attempt *attempt, gint64 at_ms) {
 void pawl_attempt_guard_lease(Attempt *attempt) {
   if (attempt->asked == PAWL_STOP_NONE) attempt->guard_at_ms = 0;
   if (attempt->lease_end_boot_ms) set_guard(attempt, MAX(attempt->lease_end_boot_ms, pawl_clock_boot_ms()) + GUARD_MS);
+  if (attempt->timeout_guard_at_ms) set_guard(attempt, attempt->timeout_guard_at_ms);
+}
+
+/* A runner that was stopped by somebody can't watch the time-out, and its lease is renewed all the same. */
+void pawl_attempt_guard_timeout(Attempt *attempt) {
+  if (attempt->timeout_ms == 0) return;
+  attempt->timeout_guard_at_ms = pawl_clock_boot_ms() + attempt->timeout_ms + attempt->kill_after_ms + GUARD_MS;
+  set_guard(attempt, attempt->timeout_guard_at_ms);
 }
 
 void pawl_attempt_renew(Attempt *attempt, gint64 lease_end_boot_ms) {
@@ -161,13 +169,16 @@ static void settle(Attempt *attempt) {
 void pawl_attempt_not_started(Attempt *attempt, PawlStop stop, const char *why) {
   attempt->process.pid = 0; /* there is no runner, or none any more */
   pawl_attempt_set_ended(attempt, PAWL_END_NOT_STARTED, stop, why);
+  attempt->ended->try_again = attempt->try_again;
   finish(attempt);
 }
 
 /* Why it was stopped, where its runner can't say so any more. */
 static PawlStop stop_of_lost(const Attempt *attempt) {
   gboolean expired = attempt->lease_end_boot_ms && pawl_clock_boot_ms() >= attempt->lease_end_boot_ms;
-  return attempt->asked == PAWL_STOP_NONE && expired ? PAWL_STOP_LEASE : attempt->asked;
+  gboolean too_long = attempt->timeout_guard_at_ms && pawl_clock_boot_ms() >= attempt->timeout_guard_at_ms;
+  if (attempt->asked != PAWL_STOP_NONE) return attempt->asked;
+  return too_long ? PAWL_STOP_TIMEOUT : expired ? PAWL_STOP_LEASE : PAWL_STOP_NONE;
 }
 
 static void lost(Attempt *attempt) {

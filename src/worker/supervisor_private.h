@@ -53,9 +53,10 @@ struct Attempt {
   PawlOutput *output;
   Unread *unread;
 
-  gint64 lease_end_boot_ms, kill_after_ms, drain_output_ms;
+  gint64 lease_end_boot_ms, timeout_ms, kill_after_ms, drain_output_ms;
   gsize output_cap_bytes;
   gboolean go_wanted; /* go came before the runner was spawned */
+  gboolean try_again; /* the runner could not be spawned for want of descriptors, processes or memory */
   gboolean went;      /* GO was sent: something of the work can have run */
   gboolean reaped;    /* the runner has ended and is no zombie */
   gboolean rescuing;  /* a rescue thread is at work */
@@ -66,8 +67,9 @@ struct Attempt {
   /* Boot clock; 0: never. */
   gint64 output_at_ms; /* take the output */
   gint64 slow_reader_until_ms;
-  gint64 drain_at_ms; /* stop reading */
-  gint64 guard_at_ms; /* the runner should have ended long ago */
+  gint64 drain_at_ms;         /* stop reading */
+  gint64 timeout_guard_at_ms; /* the runner should have ended it for its time-out long ago */
+  gint64 guard_at_ms;         /* the runner should have ended long ago */
 };
 
 typedef enum { COMMAND_SUBMIT, COMMAND_GO, COMMAND_RENEW, COMMAND_STOP, COMMAND_STOP_ALL, COMMAND_RESCUED, COMMAND_CLOSE } CommandKind;
@@ -143,6 +145,7 @@ void pawl_attempt_go(Attempt *attempt);
 void pawl_attempt_renew(Attempt *attempt, gint64 lease_end_boot_ms);
 void pawl_attempt_stop(Attempt *attempt, PawlStop why, gboolean at_once);
 void pawl_attempt_guard_lease(Attempt *attempt);
+void pawl_attempt_guard_timeout(Attempt *attempt); /* the work has been started */
 void pawl_attempt_rescued(Attempt *attempt, gboolean all_dead);
 void pawl_attempt_not_started(Attempt *attempt, PawlStop stop, const char *why);
 void pawl_attempt_event(Attempt *attempt, Watch *watch, guint32 events);

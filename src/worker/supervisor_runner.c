@@ -55,6 +55,7 @@ static void take_started(Attempt *attempt, const guint8 *payload) {
   RunnerStarted started;
   memcpy(&started, payload, sizeof started);
   attempt->work_pid = started.pid;
+  pawl_attempt_guard_timeout(attempt);
   PawlReport *what = pawl_report_new(PAWL_REPORT_STARTED, &attempt->fence, pawl_clock_wall_ms());
   what->work_pid = started.pid;
   attempt->supervisor->options.report(what, attempt->supervisor->options.data);

@@ -241,6 +241,7 @@ gboolean pawl_attempt_spawn(Attempt *attempt, char **ret_why) {
   char *why = too_large(attempt->work);
   Ends ends = no_ends;
   int error = why ? 0 : obtain_runner(attempt, &ends);
+  attempt->try_again = error == EMFILE || error == ENFILE || error == EAGAIN || error == ENOMEM;
   if (error) why = g_strdup_printf("pawl-runner: %s", g_strerror(error));
   close_ends(&ends);
   if (why) {
@@ -249,6 +250,7 @@ gboolean pawl_attempt_spawn(Attempt *attempt, char **ret_why) {
   }
   pawl_spare_later(attempt->supervisor);
   const PawlWork *work = attempt->work;
+  attempt->timeout_ms = CLAMP(work->timeout_ms, 0, RUNNER_TIME_MAX_MS);
   attempt->kill_after_ms = work->kill_after_ms;
   attempt->drain_output_ms = work->drain_output_ms;
   attempt->output_cap_bytes = work->output_cap_bytes;

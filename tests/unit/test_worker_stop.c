@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -296,6 +297,42 @@ static void test_runner_stopped(void) {
   host_free(host);
 }
 
+/* Nor can it watch the time-out, while the lease is renewed all the time. */
+static void test_runner_stopped_before_its_timeout(void) {
+  Host *host = host_new();
+  PawlWork *work = work_sh(IGNORES_TERM);
+  work->timeout_ms = 300;
+  work->kill_after_ms = 100;
+  PawlFence fence = host_submit(host, with_lease(work, 60000));
+  host_wait_output(host, &fence, "ready");
+  kill(host_peek(host, &fence, PAWL_REPORT_READY)->runner.pid, SIGSTOP);
+  const PawlReport *ended = host_wait(host, &fence, PAWL_REPORT_ENDED);
+  g_assert_cmpint(ended->end, ==, PAWL_END_RUNNER_LOST);
+  g_assert_cmpint(ended->stop, ==, PAWL_STOP_TIMEOUT);
+  assert_nothing_lives(&fence);
+  host_free(host);
+}
+
+/* Without descriptors nothing can be started, and nothing of it has run: it can be tried again. */
+static void test_short_of_descriptors(void) {
+  struct rlimit former, none;
+  Host *host = host_new();
+  assert_exited(host_run(host, work_sh("exit 4")), 4);
+  getrlimit(RLIMIT_NOFILE, &former);
+  none = former;
+  none.rlim_cur = 3;
+  setrlimit(RLIMIT_NOFILE, &none);
+  PawlWork *work = work_sh("exit 5");
+  work->input = g_bytes_new_static("x", 1); /* the spare has no pipe for an input */
+  PawlFence fence = host_submit(host, work);
+  const PawlReport *ended = host_wait(host, &fence, PAWL_REPORT_ENDED);
+  g_assert_cmpint(ended->end, ==, PAWL_END_NOT_STARTED);
+  g_assert_true(ended->try_again);
+  setrlimit(RLIMIT_NOFILE, &former);
+  assert_exited(host_run(host, work_sh("exit 6")), 6);
+  host_free(host);
+}
+
 /* TERM to the runner itself, as a service manager sends it to a whole control group, is not its end. */
 static void test_runner_hears_nothing(void) {
   Host *host = host_new();
@@ -391,6 +428,8 @@ int main(int argc, char **argv) {
   g_test_add_func("/stop/before-go", test_before_go);
   g_test_add_func("/stop/other-fence", test_other_fence);
   g_test_add_func("/stop/all", test_stop_all);
+  g_test_add_func("/stop/runner-stopped-before-its-timeout", test_runner_stopped_before_its_timeout);
+  g_test_add_func("/stop/short-of-descriptors", test_short_of_descriptors);
   g_test_add_func("/stop/free", test_free);
   g_test_add_func("/g6-stop-first/lease-ends", test_lease_ends);
   g_test_add_func("/g6-stop-first/renew", test_renew);
