@@ -461,12 +461,12 @@ static void test_reap_orphans(void) {
 
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   host = host_new_as_init();
-  PawlWork *work = work_sh("setsid sh -c 'sleep 0.1' & exit 2");
+  PawlWork *work = work_sh("setsid sh -c 'exec sleep 0.107' & exit 2");
   work->keep_background = TRUE;
   work->drain_output_ms = 0;
   assert_exited(host_run(host, work), 2);
   for (int i = 0; i < 20; i++) assert_exited(host_run(host, work_sh("exit 3")), 3);
-  wait_for(own_children() <= 1); /* the spare runner */
+  wait_for(named_processes("0.107") == 0 && own_zombies() == 0);
   host_free(host);
   prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
