@@ -100,7 +100,7 @@ static gboolean was_held(const PawlTaskRow *task, const PawlTriggerRow *trigger)
 }
 
 static void say_resumed(PawlCall *call, const PawlTaskRow *task, const PawlTriggerRow *trigger, gboolean held) {
-  gboolean by_task = trigger != NULL && task->paused_at_ms != 0;
+  gboolean by_task = trigger != NULL && task != NULL && task->paused_at_ms != 0;
   pawl_out_note(call->out, "%s %s", call->args[0], !held ? "was not paused" : by_task ? "is not paused by itself any more" : "goes on");
   if (by_task) pawl_out_note(call->out, "its task is paused; `pawl resume %s` resumes it", task->name);
   if (trigger != NULL || task == NULL || task->paused_at_ms == 0) return;

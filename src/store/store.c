@@ -6,8 +6,7 @@
 
 static GError *with_advice(GError *error) {
   if (!g_error_matches(error, PAWL_ERROR, PAWL_ERROR_NOT_FOUND)) return error;
-  GError *more =
-    g_error_new(PAWL_ERROR, PAWL_ERROR_NOT_FOUND, "%s; `pawl up` or `pawl apply -f FILE` makes one", error->message);
+  GError *more = g_error_new(PAWL_ERROR, PAWL_ERROR_NOT_FOUND, "%s; `pawl up` or `pawl apply -f FILE` makes one", error->message);
   g_error_free(error);
   return more;
 }

@@ -163,8 +163,10 @@ static gint by_seq(gconstpointer a, gconstpointer b) {
 static void store(GPtrArray *stored, const PawlReport *report) {
   for (guint i = 0; i < stored->len;) {
     const PawlOutputChunk *chunk = g_ptr_array_index(stored, i);
-    if (chunk->seq >= report->drop_from_seq && chunk->seq < report->drop_before_seq) g_ptr_array_remove_index(stored, i);
-    else i++;
+    if (chunk->seq >= report->drop_from_seq && chunk->seq < report->drop_before_seq)
+      g_ptr_array_remove_index(stored, i);
+    else
+      i++;
   }
   for (guint i = 0; i < report->chunks->len; i++) g_ptr_array_add(stored, g_ptr_array_index(report->chunks, i));
 }
@@ -292,10 +294,12 @@ char *unique_name(const char *prefix) {
 
 void assert_exited(const PawlReport *ended, gint code) {
   if (ended->end != PAWL_END_EXITED || ended->code != code)
-    g_error("end %d code %d signal %d stop %d: %s", ended->end, ended->code, ended->signal, ended->stop, ended->detail ? ended->detail : "");
+    g_error(
+      "end %d code %d signal %d stop %d: %s", ended->end, ended->code, ended->signal, ended->stop, ended->detail ? ended->detail : "");
 }
 
 void assert_signalled(const PawlReport *ended, gint signal) {
   if (ended->end != PAWL_END_SIGNALLED || ended->signal != signal)
-    g_error("end %d code %d signal %d stop %d: %s", ended->end, ended->code, ended->signal, ended->stop, ended->detail ? ended->detail : "");
+    g_error(
+      "end %d code %d signal %d stop %d: %s", ended->end, ended->code, ended->signal, ended->stop, ended->detail ? ended->detail : "");
 }

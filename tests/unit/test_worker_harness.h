@@ -9,16 +9,16 @@
 #define DEADLINE_MS 20000 /* of every wait: long enough for a loaded machine, only failures take it */
 
 typedef struct Host Host;
-Host *host_new(void);                            /* answers READY with go */
-Host *host_new_with(const char *path);           /* another pawl-runner */
-Host *host_new_as_init(void);                    /* the same with reap_orphans */
-void host_hold(Host *host);                      /* from now on it does not */
+Host *host_new(void);                  /* answers READY with go */
+Host *host_new_with(const char *path); /* another pawl-runner */
+Host *host_new_as_init(void);          /* the same with reap_orphans */
+void host_hold(Host *host);            /* from now on it does not */
 PawlSupervisor *host_supervisor(Host *host);
 void host_free(Host *host);
 
 /* A work of its own run: PATH and the run's marks as environment, cwd /, kill_after 10 s, no lease, 64 KiB of output. */
 PawlWork *work_new(char *const *argv);
-PawlWork *work_sh(const char *script);           /* sh -c script */
+PawlWork *work_sh(const char *script); /* sh -c script */
 void work_setenv(PawlWork *work, const char *entry);
 void work_secret(PawlWork *work, const char *secret);
 
@@ -48,13 +48,13 @@ guint own_zombies(void);
 /* Children of this process, alive or not. */
 guint own_children(void);
 /* Waits until it is true; fails at the deadline. */
-#define wait_for(condition)                                                                                             \
-  do {                                                                                                                  \
-    gint64 until_ms_ = pawl_clock_mono_ms() + DEADLINE_MS;                                                              \
-    while (!(condition)) {                                                                                              \
-      if (pawl_clock_mono_ms() > until_ms_) g_error("%s:%d: never came true: %s", __FILE__, __LINE__, #condition);      \
-      g_usleep(2000);                                                                                                   \
-    }                                                                                                                   \
+#define wait_for(condition)                                                                                                                \
+  do {                                                                                                                                     \
+    gint64 until_ms_ = pawl_clock_mono_ms() + DEADLINE_MS;                                                                                 \
+    while (!(condition)) {                                                                                                                 \
+      if (pawl_clock_mono_ms() > until_ms_) g_error("%s:%d: never came true: %s", __FILE__, __LINE__, #condition);                         \
+      g_usleep(2000);                                                                                                                      \
+    }                                                                                                                                      \
   } while (0)
 
 /* A name that no other process has, for argv[0] or an argument of a descendant. Freed by the caller. */

@@ -16,8 +16,10 @@ static void store_batch(Store *store, PawlOutputBatch *batch) {
   gsize bytes = 0;
   for (guint i = 0; i < store->chunks->len;) {
     const PawlOutputChunk *chunk = g_ptr_array_index(store->chunks, i);
-    if (chunk->seq >= batch->drop_from_seq && chunk->seq < batch->drop_before_seq) g_ptr_array_remove_index(store->chunks, i);
-    else i++;
+    if (chunk->seq >= batch->drop_from_seq && chunk->seq < batch->drop_before_seq)
+      g_ptr_array_remove_index(store->chunks, i);
+    else
+      i++;
   }
   for (guint i = 0; batch->chunks && i < batch->chunks->len; i++) {
     const PawlOutputChunk *chunk = g_ptr_array_index(batch->chunks, i);

@@ -74,14 +74,16 @@ static void test_end_attempt(void) {
   g_autofree char *mark = g_strconcat("PAWL_RUN_ID=", pawl_id_text(&run, text), NULL);
   g_autofree char *other_mark = g_strconcat("PAWL_RUN_ID=", pawl_id_text(&other_run, text), NULL);
   g_autofree char *longer_mark = g_strconcat("X", mark, NULL);
-  char *path = (char *)"PATH=/usr/bin:/bin", *first = (char *)"PAWL_ATTEMPT=1", *second = (char *)"PAWL_ATTEMPT=2", *twelfth = (char *)"PAWL_ATTEMPT=12";
+  char *path = (char *)"PATH=/usr/bin:/bin", *first = (char *)"PAWL_ATTEMPT=1", *second = (char *)"PAWL_ATTEMPT=2",
+       *twelfth = (char *)"PAWL_ATTEMPT=12";
   char *ours[] = {path, mark, first, NULL}, *next_attempt[] = {path, mark, second, NULL}, *twelfth_attempt[] = {path, mark, twelfth, NULL};
   char *other[] = {path, other_mark, first, NULL}, *odd[] = {path, longer_mark, first, NULL}, *half[] = {path, mark, NULL};
   g_autofree char *name = unique_name("escaped-");
   char *argv[] = {(char *)"/bin/sh", (char *)"-c",
     (char *)"trap '' TERM; env -i sh -c \": $0; while :; do sleep 1000; done\" & while :; do sleep 1000; done", name, NULL};
   pid_t pid = spawn(argv, ours);
-  pid_t bystanders[] = {spawn_sleeper(next_attempt), spawn_sleeper(twelfth_attempt), spawn_sleeper(other), spawn_sleeper(odd), spawn_sleeper(half)};
+  pid_t bystanders[] = {
+    spawn_sleeper(next_attempt), spawn_sleeper(twelfth_attempt), spawn_sleeper(other), spawn_sleeper(odd), spawn_sleeper(half)};
   wait_for(named_processes(name) == 2);
   g_assert_true(pawl_process_end_attempt(NULL, &run, 1, DEADLINE_MS));
   g_assert_cmpuint(named_processes(name), ==, 0);
@@ -99,7 +101,8 @@ static void test_end_by_runner(void) {
   PawlId run = pawl_id_new(pawl_clock_wall_ms());
   g_autofree char *name = unique_name("tree-");
   char *environment[] = {(char *)"PATH=/usr/bin:/bin", NULL};
-  char *argv[] = {(char *)"/bin/sh", (char *)"-c", (char *)"setsid sh -c \": $0; while :; do sleep 1000; done\" & while :; do sleep 1000; done", name, NULL};
+  char *argv[] = {(char *)"/bin/sh", (char *)"-c",
+    (char *)"setsid sh -c \": $0; while :; do sleep 1000; done\" & while :; do sleep 1000; done", name, NULL};
   PawlProcess runner;
   pid_t pid = spawn(argv, environment);
   g_assert_true(pawl_process_identify(pid, &runner));

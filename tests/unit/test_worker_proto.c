@@ -25,8 +25,18 @@ static RunnerSpec example(void) {
   static char *const argv[] = {(char *)"sh", (char *)"-c", (char *)"echo ran; exec sleep 1000", NULL};
   static char *const envp[] = {(char *)"PATH=/usr/bin:/bin", (char *)"EMPTY=", NULL};
   static const uint32_t groups[] = {7, 8, 9};
-  return (RunnerSpec){.lease_end_boot_ms = 0, .timeout_ms = 5000, .kill_after_ms = 50, .flags = 0, .uid = 1, .gid = 2, .umask = 022,
-    .n_groups = 3, .groups = groups, .cwd = "/", .argv = (char **)argv, .envp = (char **)envp};
+  return (RunnerSpec){.lease_end_boot_ms = 0,
+    .timeout_ms = 5000,
+    .kill_after_ms = 50,
+    .flags = 0,
+    .uid = 1,
+    .gid = 2,
+    .umask = 022,
+    .n_groups = 3,
+    .groups = groups,
+    .cwd = "/",
+    .argv = (char **)argv,
+    .envp = (char **)envp};
 }
 
 static void test_round_trip(void) {

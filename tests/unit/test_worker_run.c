@@ -35,8 +35,10 @@ static void test_exit_codes(void) {
     {"kill -KILL $$", 0, SIGKILL}};
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
     const PawlReport *ended = host_run(host, work_sh(rows[i].script));
-    if (rows[i].signal) assert_signalled(ended, rows[i].signal);
-    else assert_exited(ended, rows[i].code);
+    if (rows[i].signal)
+      assert_signalled(ended, rows[i].signal);
+    else
+      assert_exited(ended, rows[i].code);
     g_assert_cmpint(ended->stop, ==, PAWL_STOP_NONE);
     g_assert_false(ended->killed);
     g_assert_false(ended->left_background);
@@ -53,7 +55,8 @@ static void test_exit_codes(void) {
 
 static void test_arguments(void) {
   Host *host = host_new();
-  char *argv[] = {(char *)"/bin/sh", (char *)"-c", (char *)"printf '<%s>' \"$0\" \"$@\"", (char *)"zero", (char *)"", (char *)"a b", (char *)"*", NULL};
+  char *argv[] = {
+    (char *)"/bin/sh", (char *)"-c", (char *)"printf '<%s>' \"$0\" \"$@\"", (char *)"zero", (char *)"", (char *)"a b", (char *)"*", NULL};
   const PawlReport *ended = host_run(host, work_new(argv));
   assert_exited(ended, 0);
   assert_output(host, ended, PAWL_STREAM_STDOUT, "<zero><><a b><*>");
@@ -91,7 +94,8 @@ static void test_scripts(void) {
   g_autofree char *no_interpreter = write_script(folder, "a", "#!/no/such/interpreter\n");
   g_autofree char *no_first_line = write_script(folder, "b", "echo hello\n");
   g_autofree char *in_path = write_script(folder, "pawl-in-path", "#!/bin/sh\necho found\n");
-  char *a[] = {no_interpreter, NULL}, *b[] = {no_first_line, NULL}, *c[] = {(char *)"pawl-in-path", NULL}, *d[] = {(char *)"./pawl-in-path", NULL};
+  char *a[] = {no_interpreter, NULL}, *b[] = {no_first_line, NULL}, *c[] = {(char *)"pawl-in-path", NULL},
+       *d[] = {(char *)"./pawl-in-path", NULL};
   assert_not_started(host_run(host, work_new(a)), "exec ");
   g_assert_nonnull(strstr(host_run(host, work_new(a))->detail, "interpreter"));
   g_assert_nonnull(strstr(host_run(host, work_new(b))->detail, "#! line"));
@@ -118,10 +122,10 @@ static void test_clean_start(void) {
   int leaked = open("/dev/null", O_RDONLY); /* without O_CLOEXEC, as a library could */
   signal(SIGUSR1, SIG_IGN);
   signal(SIGPIPE, SIG_IGN);
-  const PawlReport *ended = host_run(host, work_sh(
-    "echo $(ls /proc/self/fd | grep -v '^3$' | tr '\\n' ' ')\n" /* 3: the folder that ls reads */
-    "grep -E '^Sig(Blk|Ign)' /proc/self/status | tr -d '\\t\\n'; echo\n"
-    "set -- $(cut -d ' ' -f 1,5,6 /proc/$$/stat); echo $(($1 == $2 && $2 == $3)); ls -l /proc/self/fd/0 | sed 's/.*-> //'"));
+  const PawlReport *ended = host_run(
+    host, work_sh("echo $(ls /proc/self/fd | grep -v '^3$' | tr '\\n' ' ')\n" /* 3: the folder that ls reads */
+                  "grep -E '^Sig(Blk|Ign)' /proc/self/status | tr -d '\\t\\n'; echo\n"
+                  "set -- $(cut -d ' ' -f 1,5,6 /proc/$$/stat); echo $(($1 == $2 && $2 == $3)); ls -l /proc/self/fd/0 | sed 's/.*-> //'"));
   signal(SIGUSR1, SIG_DFL);
   signal(SIGPIPE, SIG_DFL);
   close(leaked);
@@ -153,7 +157,8 @@ static void test_user(void) {
     return;
   }
   Host *host = host_new();
-  PawlWork *work = work_sh("echo $(id -u) $(id -g) $(id -G); echo out > /dev/stdout; cat /dev/stdin; kill -0 $PPID 2>&1 | grep -c permitted");
+  PawlWork *work =
+    work_sh("echo $(id -u) $(id -g) $(id -G); echo out > /dev/stdout; cat /dev/stdin; kill -0 $PPID 2>&1 | grep -c permitted");
   work->change_user = TRUE;
   work->uid = 65534;
   work->gid = 65533;
@@ -250,7 +255,7 @@ static void test_output_order(void) {
   static const char *const lines[] = {"one", "two", "three", "four"};
   gint64 from_ms = pawl_clock_wall_ms();
   PawlWork *work = work_sh("echo one; until [ -e 1 ]; do sleep 0.01; done; echo two >&2; until [ -e 2 ]; do sleep 0.01; done; echo three;"
-    " until [ -e 3 ]; do sleep 0.01; done; echo four >&2; until [ -e 4 ]; do sleep 0.01; done");
+                           " until [ -e 3 ]; do sleep 0.01; done; echo four >&2; until [ -e 4 ]; do sleep 0.01; done");
   g_free(work->cwd);
   work->cwd = g_strdup(folder);
   PawlFence fence = host_submit(host, work);
@@ -355,7 +360,8 @@ static void test_background_ended(void) {
   g_assert_true(ended->left_background);
   g_assert_false(ended->killed);
   g_assert_cmpuint(marked_processes(&fence), ==, 0);
-  work = work_sh("(trap '' TERM; echo ready > up; while :; do sleep 1000; done) & until [ -s up ]; do :; done; exit 5"); /* it does not hear TERM */
+  work = work_sh(
+    "(trap '' TERM; echo ready > up; while :; do sleep 1000; done) & until [ -s up ]; do :; done; exit 5"); /* it does not hear TERM */
   g_autofree char *folder = g_dir_make_tmp("pawl-worker-XXXXXX", NULL), *up = g_build_filename(folder, "up", NULL);
   g_free(work->cwd);
   work->cwd = g_strdup(folder);
@@ -473,7 +479,8 @@ static void test_reap_orphans(void) {
 
 /* An upgrade replaces the file of pawl-runner under a running pawl, which goes on with the one that it began with. */
 static void test_runner_replaced(void) {
-  g_autofree char *folder = g_dir_make_tmp("pawl-worker-XXXXXX", NULL), *copy = g_build_filename(folder, "pawl-runner", NULL), *program = NULL;
+  g_autofree char *folder = g_dir_make_tmp("pawl-worker-XXXXXX", NULL), *copy = g_build_filename(folder, "pawl-runner", NULL),
+                  *program = NULL;
   gsize n;
   g_assert_true(g_file_get_contents(runner_path(), &program, &n, NULL));
   g_assert_true(g_file_set_contents(copy, program, (gssize)n, NULL));

@@ -66,8 +66,8 @@ static void test_stop_of_the_stopped(void) {
 /* A shell that ends at once on TERM does not shorten the time that its child needs to tidy up. */
 static void test_stop_leaves_time(void) {
   Host *host = host_new();
-  PawlFence fence = host_submit(host, work_sh(
-    "sh -c 'trap \"sleep 0.3; echo tidy; exit\" TERM; echo ready; while :; do sleep 0.01; done' & wait"));
+  PawlFence fence =
+    host_submit(host, work_sh("sh -c 'trap \"sleep 0.3; echo tidy; exit\" TERM; echo ready; while :; do sleep 0.01; done' & wait"));
   host_wait_output(host, &fence, "ready");
   stop(host, &fence, PAWL_STOP_CANCEL);
   const PawlReport *ended = host_wait(host, &fence, PAWL_REPORT_ENDED);
@@ -169,7 +169,7 @@ static void test_before_go(void) {
   g_assert_null(host_peek(host, &fence, PAWL_REPORT_STARTED));
   g_assert_false(pawl_process_alive(&ready->runner));
   pawl_supervisor_go(host_supervisor(host), &fence); /* unknown by now */
-  fence = host_submit(host, work_sh("echo ran")); /* stopped in the same breath, before there is a runner */
+  fence = host_submit(host, work_sh("echo ran"));    /* stopped in the same breath, before there is a runner */
   stop(host, &fence, PAWL_STOP_CANCEL);
   ended = host_wait(host, &fence, PAWL_REPORT_ENDED);
   g_assert_cmpint(ended->end, ==, PAWL_END_NOT_STARTED);
@@ -267,7 +267,8 @@ static void test_runner_killed(void) {
   Host *host = host_new();
   g_autofree char *name = unique_name("lost-");
   g_autofree char *script = g_strdup_printf("setsid sh -c 'trap \"\" TERM; : %s; echo ready; while :; do sleep 1000; done' &"
-    " env -i sh -c ': %s; while :; do sleep 1000; done' & wait", name, name);
+                                            " env -i sh -c ': %s; while :; do sleep 1000; done' & wait",
+    name, name);
   PawlFence fence = host_submit(host, work_sh(script));
   host_wait_output(host, &fence, "ready");
   wait_for(named_processes(name) >= 3);
