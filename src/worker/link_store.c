@@ -180,7 +180,8 @@ static gboolean finish_some(PawlWorker *worker, PawlFinish *finishes, guint n, G
   g_error_free(failed);
   pawl_renewer_remove(worker->renewer, &job->fence);
   g_hash_table_remove(worker->jobs, &job->fence.run);
-  return TRUE;
+  guint found;
+  return pawl_store_drift(worker->store, &found, error);
 }
 
 gboolean pawl_link_record_ends(PawlWorker *worker, GError **error) {

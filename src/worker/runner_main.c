@@ -100,8 +100,9 @@ static void send_frame(Runner *r, RunnerFrameType type, const void *payload, siz
   RunnerHead head = runner_head(type, bytes);
   memcpy(frame, &head, sizeof head);
   memcpy(frame + sizeof head, payload, bytes);
-  /* Three frames at most are ever sent, so they fit the socket's buffer; and when pawl is gone nobody needs them. */
-  if (r->control_open && send(RUNNER_CONTROL_FD, frame, sizeof head + bytes, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) r->control_open = false;
+  /* Three frames at most are ever sent, so they fit the socket's buffer. When pawl is gone nobody needs them, and the socket stays open
+   * here: its end is what is read next, and that ends the work at once. */
+  if (r->control_open && send(RUNNER_CONTROL_FD, frame, sizeof head + bytes, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) return;
 }
 
 /* `failure` NULL: it was stopped before. */

@@ -225,7 +225,6 @@ static gint64 size_of(const char *path, const char *suffix) {
 
 /* A reader keeps the log from being used again; once it is gone, tidy cuts the log. */
 static void test_tidy(Place *place, gconstpointer data) {
-  g_autoptr(GError) error = NULL;
   PawlDb *db = open_made(place->url), *reader = open_again(place->url);
   g_autofree char *bytes = g_malloc0(1 << 20);
   begin(reader, PAWL_TX_READ);

@@ -44,8 +44,10 @@ static PawlId enqueue(World *w, const char *task, gint priority) {
 static guint pull(World *w, guint room) {
   g_autoptr(GError) error = NULL;
   guint before = w->grants->len;
-  pawl_store_pull(w->store, &w->session, room, 30000, w->grants, &w->pass, &error);
-  g_assert_no_error(error);
+  do { /* a pass is bounded in time; on a slow machine it says that there is more */
+    pawl_store_pull(w->store, &w->session, room - (w->grants->len - before), 30000, w->grants, &w->pass, &error);
+    g_assert_no_error(error);
+  } while (w->pass.more && w->grants->len - before < room);
   return w->grants->len - before;
 }
 
@@ -306,7 +308,7 @@ static void many_saturated_tasks_hide_none(void) { /* more of them than a page h
       enqueue(&w, task, 100);
     }
   }
-  while (pull(&w, 1000) > 0 || w.pass.more) {}
+  while (pull(&w, 1000) > 0) {}
   g_assert_cmpuint(w.grants->len, ==, 600);
   PawlId run = enqueue(&w, "free", 0);
   g_assert_cmpuint(pull(&w, 1000), ==, 1);

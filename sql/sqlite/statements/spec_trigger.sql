@@ -1,7 +1,7 @@
 -- spec_trigger: the spec of a trigger revision, with the names that H is spread by.
 -- params: trigger:id revision:int
--- columns: spec:text project:text task:text trigger:text
-SELECT v.spec, p.name, t.name, g.name
+-- columns: spec:text project:text task:text trigger:text digest:text
+SELECT v.spec, p.name, t.name, g.name, v.digest
 FROM trigger_revisions v
 JOIN triggers g ON g.id = v.trigger_id
 JOIN tasks t ON t.id = g.task_id
