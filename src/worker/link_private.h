@@ -24,7 +24,8 @@ typedef struct {
   gint64 drop_from, drop_before; /* stored chunks to be deleted; 0, 0: none */
   PawlReport *ended;             /* NULL: it runs, or is a noop */
   PawlFinish finish;
-  char *reason; /* of the finish */
+  char *reason;             /* of the finish */
+  gint64 lease_end_boot_ms; /* as granted: a start that comes later is none */
   gint64 started_at_ms;
   char *mail_to; /* NULL: nobody */
   PawlMailWhen mail_when;

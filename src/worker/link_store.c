@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the link writes, in batches: starts, output, ends. A batch that fails stays as it was and is written again later. */
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/fault.h"
 #include "base/log.h"
@@ -20,6 +21,11 @@ static GArray *collect_starts(PawlWorker *worker) {
   g_hash_table_iter_init(&iter, worker->jobs);
   for (PawlJob *job = next_job(&iter); job != NULL; job = next_job(&iter)) {
     if (!job->ready || job->done) continue;
+    if (pawl_clock_boot_ms() >= job->lease_end_boot_ms) { /* pawl was frozen: nothing of it has run, and it waits again */
+      job->ready = FALSE;
+      pawl_supervisor_stop(worker->supervisor, &job->fence, PAWL_STOP_LEASE);
+      continue;
+    }
     PawlStart start = {.run = job->fence.run,
       .token = job->fence.token,
       .attempt = job->fence.attempt,

@@ -176,7 +176,7 @@ static void take_grant(PawlWorker *worker, PawlGrant *grant, gint64 lease_end_bo
     fail_at_once(job, failed->message);
     return;
   }
-  work->lease_end_boot_ms = lease_end_boot_ms;
+  work->lease_end_boot_ms = job->lease_end_boot_ms = lease_end_boot_ms;
   pawl_renewer_add(worker->renewer, &job->fence);
   pawl_supervisor_submit(worker->supervisor, work);
 }
