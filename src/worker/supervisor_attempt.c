@@ -15,6 +15,7 @@
 #define READ_BYTES (64 * 1024) /* of one pipe in one round: what a pipe holds */
 #define GUARD_MS 1000          /* so long after the lease's end the runner must have ended */
 #define STOP_GUARD_MS 3000     /* so long after the KILL of a stop */
+#define TIMEOUT_GUARD_MS 2000  /* so long after the KILL of a time-out */
 #define SLOW_READER_MS 200     /* the receiver still has the last batches: look again then */
 #define DRAIN_ROUNDS 16        /* without time to drain, at most so many reads */
 
@@ -57,6 +58,7 @@ void pawl_attempt_go(Attempt *attempt) {
   PAWL_FAULT("worker.go");
   attempt->went = TRUE;
   pawl_attempt_send(attempt, RUNNER_GO, NULL, 0);
+  pawl_attempt_guard_timeout(attempt); /* it may be stopped before it says that it has started */
 }
 
 static void set_guard(Attempt *attempt, gint64 at_ms) {
@@ -74,8 +76,8 @@ void pawl_attempt_guard_lease(Attempt *attempt) {
 /* A runner that was stopped by somebody can't watch the time-out, and its lease is renewed all the same. */
 void pawl_attempt_guard_timeout(Attempt *attempt) {
   if (attempt->timeout_ms == 0) return;
-  attempt->timeout_guard_at_ms = pawl_clock_boot_ms() + attempt->timeout_ms + attempt->kill_after_ms + GUARD_MS;
-  set_guard(attempt, attempt->timeout_guard_at_ms);
+  attempt->timeout_guard_at_ms = pawl_clock_boot_ms() + attempt->timeout_ms + attempt->kill_after_ms + TIMEOUT_GUARD_MS;
+  pawl_attempt_guard_lease(attempt); /* a guard that was set for an earlier start is put off */
 }
 
 void pawl_attempt_renew(Attempt *attempt, gint64 lease_end_boot_ms) {
@@ -251,6 +253,8 @@ static void act_on_output(Attempt *attempt, gint64 now_ms) {
 static void act_on_guard(Attempt *attempt, gint64 now_ms) {
   if (!attempt->guard_at_ms || now_ms < attempt->guard_at_ms) return;
   attempt->guard_at_ms = 0;
+  pawl_attempt_read_runner(attempt); /* after a sleep of the machine, what it has said may not have been read yet */
+  if (attempt->guard_at_ms) return;  /* it has just started */
   if (!attempt->ended && !attempt->rescuing && !pawl_rescue_start(attempt)) set_guard(attempt, now_ms + GUARD_MS);
 }
 

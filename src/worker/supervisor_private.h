@@ -130,6 +130,8 @@ gboolean pawl_attempt_spawn(Attempt *attempt, char **ret_why);
 void pawl_spare_make(PawlSupervisor *supervisor);  /* does nothing where there is one; a failure is no matter */
 void pawl_spare_later(PawlSupervisor *supervisor); /* makes one in a moment */
 void pawl_spare_drop(PawlSupervisor *supervisor);  /* ends it */
+/* The errno stands for a want of descriptors, processes or memory, which passes. */
+gboolean pawl_spawn_is_want(int error);
 
 /* supervisor_runner.c */
 void pawl_attempt_flush(Attempt *attempt); /* writes what is unsent, as far as it goes without waiting */
@@ -145,7 +147,7 @@ void pawl_attempt_go(Attempt *attempt);
 void pawl_attempt_renew(Attempt *attempt, gint64 lease_end_boot_ms);
 void pawl_attempt_stop(Attempt *attempt, PawlStop why, gboolean at_once);
 void pawl_attempt_guard_lease(Attempt *attempt);
-void pawl_attempt_guard_timeout(Attempt *attempt); /* the work has been started */
+void pawl_attempt_guard_timeout(Attempt *attempt); /* the work is being started, or has been */
 void pawl_attempt_rescued(Attempt *attempt, gboolean all_dead);
 void pawl_attempt_not_started(Attempt *attempt, PawlStop stop, const char *why);
 void pawl_attempt_event(Attempt *attempt, Watch *watch, guint32 events);

@@ -108,7 +108,11 @@ static void take_not_started(Attempt *attempt, const guint8 *payload, gsize byte
   memcpy(&what, payload, sizeof what);
   g_autofree char *subject = g_utf8_make_valid((const char *)payload + sizeof what, (gssize)(bytes - sizeof what));
   g_autofree char *text = not_started_text(&what, subject);
+  if (attempt->ended) return;
   pawl_attempt_set_ended(attempt, PAWL_END_NOT_STARTED, valid_stop(what.stop), text);
+  /* From the change of user on, the same numbers can be the fault of the task itself, and for ever. */
+  gboolean own = what.step == RUNNER_STEP_SET_UP || what.step == RUNNER_STEP_FORK;
+  attempt->ended->try_again = own && pawl_spawn_is_want(what.error);
 }
 
 /* Takes the frames that are complete. FALSE: malformed. */

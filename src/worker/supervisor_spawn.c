@@ -237,11 +237,13 @@ static int obtain_runner(Attempt *attempt, Ends *ends) {
   return error;
 }
 
+gboolean pawl_spawn_is_want(int error) { return error == EMFILE || error == ENFILE || error == EAGAIN || error == ENOMEM; }
+
 gboolean pawl_attempt_spawn(Attempt *attempt, char **ret_why) {
   char *why = too_large(attempt->work);
   Ends ends = no_ends;
   int error = why ? 0 : obtain_runner(attempt, &ends);
-  attempt->try_again = error == EMFILE || error == ENFILE || error == EAGAIN || error == ENOMEM;
+  attempt->try_again = pawl_spawn_is_want(error);
   if (error) why = g_strdup_printf("pawl-runner: %s", g_strerror(error));
   close_ends(&ends);
   if (why) {
@@ -251,7 +253,7 @@ gboolean pawl_attempt_spawn(Attempt *attempt, char **ret_why) {
   pawl_spare_later(attempt->supervisor);
   const PawlWork *work = attempt->work;
   attempt->timeout_ms = CLAMP(work->timeout_ms, 0, RUNNER_TIME_MAX_MS);
-  attempt->kill_after_ms = work->kill_after_ms;
+  attempt->kill_after_ms = CLAMP(work->kill_after_ms, 0, RUNNER_TIME_MAX_MS);
   attempt->drain_output_ms = work->drain_output_ms;
   attempt->output_cap_bytes = work->output_cap_bytes;
   attempt->output = pawl_output_new(work->output_cap_bytes, work->secrets);

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,6 +24,7 @@ static void assert_not_started(const PawlReport *ended, const char *detail) {
   g_assert_cmpint(ended->end, ==, PAWL_END_NOT_STARTED);
   g_assert_cmpint(ended->stop, ==, PAWL_STOP_NONE);
   g_assert_nonnull(ended->detail);
+  g_assert_false(ended->try_again);
   if (!g_str_has_prefix(ended->detail, detail)) g_error("\"%s\" does not begin with \"%s\"", ended->detail, detail);
 }
 
@@ -78,6 +80,43 @@ static void test_not_started(void) {
   const PawlReport *ended = host_run(host, work);
   assert_not_started(ended, "cwd /no/such/folder: No such file or directory");
   g_assert_null(host_peek(host, &ended->fence, PAWL_REPORT_STARTED));
+  host_free(host);
+}
+
+static void assert_try_again(const PawlReport *ended, const char *detail) {
+  g_assert_cmpint(ended->end, ==, PAWL_END_NOT_STARTED);
+  g_assert_cmpint(ended->stop, ==, PAWL_STOP_NONE);
+  g_assert_true(ended->try_again);
+  if (!g_str_has_prefix(ended->detail, detail)) g_error("\"%s\" does not begin with \"%s\"", ended->detail, detail);
+}
+
+static void test_no_process(void) {
+#ifdef PAWL_FAULTS
+  g_setenv("PAWL_FAULT", "worker.spawn:1:error", TRUE);
+  Host *host = host_new();
+  const PawlReport *ended = host_run(host, work_sh("echo ran"));
+  assert_try_again(ended, "pawl-runner: Resource temporarily unavailable");
+  g_assert_null(host_peek(host, &ended->fence, PAWL_REPORT_READY));
+  assert_exited(host_run(host, work_sh("exit 3")), 3); /* it was for once */
+  host_free(host);
+  g_unsetenv("PAWL_FAULT");
+#else
+  g_test_skip("needs -Dfaults=true");
+#endif
+}
+
+/* The runner is there, but has no descriptors left for the start of the work. */
+static void test_runner_cannot_fork(void) {
+  Host *host = host_new();
+  host_hold(host);
+  PawlFence fence = host_submit(host, work_sh("echo ran"));
+  struct rlimit few = {.rlim_cur = 6, .rlim_max = 6}; /* 0 to 3, its signals and its timer */
+  g_assert_cmpint(prlimit(host_wait(host, &fence, PAWL_REPORT_READY)->runner.pid, RLIMIT_NOFILE, &few, NULL), ==, 0);
+  pawl_supervisor_go(host_supervisor(host), &fence);
+  const PawlReport *ended = host_wait(host, &fence, PAWL_REPORT_ENDED);
+  assert_try_again(ended, "fork: Too many open files");
+  g_assert_null(host_peek(host, &fence, PAWL_REPORT_STARTED));
+  g_assert_cmpint(ended->output_bytes, ==, 0);
   host_free(host);
 }
 
@@ -508,6 +547,8 @@ int main(int argc, char **argv) {
   g_test_add_func("/run/exit-codes", test_exit_codes);
   g_test_add_func("/run/arguments", test_arguments);
   g_test_add_func("/run/not-started", test_not_started);
+  g_test_add_func("/run/no-process", test_no_process);
+  g_test_add_func("/run/runner-cannot-fork", test_runner_cannot_fork);
   g_test_add_func("/run/scripts", test_scripts);
   g_test_add_func("/run/clean-start", test_clean_start);
   g_test_add_func("/run/umask", test_umask);

@@ -306,11 +306,47 @@ static void test_runner_stopped_before_its_timeout(void) {
   work->kill_after_ms = 100;
   PawlFence fence = host_submit(host, with_lease(work, 60000));
   host_wait_output(host, &fence, "ready");
+  gint64 from_ms = pawl_clock_boot_ms(); /* it started before */
   kill(host_peek(host, &fence, PAWL_REPORT_READY)->runner.pid, SIGSTOP);
-  const PawlReport *ended = host_wait(host, &fence, PAWL_REPORT_ENDED);
+  const PawlReport *ended;
+  while (!(ended = host_peek(host, &fence, PAWL_REPORT_ENDED)) && pawl_clock_boot_ms() < from_ms + DEADLINE_MS) {
+    pawl_supervisor_renew(host_supervisor(host), &fence, pawl_clock_boot_ms() + 60000); /* puts nothing off */
+    g_usleep(50000);
+  }
+  g_assert_nonnull(ended);
   g_assert_cmpint(ended->end, ==, PAWL_END_RUNNER_LOST);
   g_assert_cmpint(ended->stop, ==, PAWL_STOP_TIMEOUT);
   assert_nothing_lives(&fence);
+  host_free(host);
+}
+
+/* The same when it has not even said that it has started. */
+static void test_runner_stopped_before_go(void) {
+  Host *host = host_new();
+  host_hold(host);
+  PawlWork *work = work_sh("echo ran");
+  work->timeout_ms = 300;
+  PawlFence fence = host_submit(host, with_lease(work, 60000));
+  kill(host_wait(host, &fence, PAWL_REPORT_READY)->runner.pid, SIGSTOP);
+  pawl_supervisor_go(host_supervisor(host), &fence);
+  const PawlReport *ended = host_wait(host, &fence, PAWL_REPORT_ENDED);
+  g_assert_cmpint(ended->end, ==, PAWL_END_RUNNER_LOST);
+  g_assert_cmpint(ended->stop, ==, PAWL_STOP_TIMEOUT);
+  g_assert_null(host_peek(host, &fence, PAWL_REPORT_STARTED));
+  g_assert_cmpint(ended->output_bytes, ==, 0);
+  host_free(host);
+}
+
+/* A runner that can move ends the work itself, and has all the time between TERM and KILL for it. */
+static void test_timeout_guard_waits(void) {
+  Host *host = host_new();
+  PawlWork *work = work_sh("trap 'sleep 2.5; exit 7' TERM; echo ready; while :; do sleep 0.01; done");
+  work->timeout_ms = 300;
+  work->kill_after_ms = 10000;
+  const PawlReport *ended = host_run(host, work);
+  assert_exited(ended, 7);
+  g_assert_cmpint(ended->stop, ==, PAWL_STOP_TIMEOUT);
+  g_assert_false(ended->killed);
   host_free(host);
 }
 
@@ -430,6 +466,8 @@ int main(int argc, char **argv) {
   g_test_add_func("/stop/other-fence", test_other_fence);
   g_test_add_func("/stop/all", test_stop_all);
   g_test_add_func("/stop/runner-stopped-before-its-timeout", test_runner_stopped_before_its_timeout);
+  g_test_add_func("/stop/runner-stopped-before-go", test_runner_stopped_before_go);
+  g_test_add_func("/stop/timeout-guard-waits", test_timeout_guard_waits);
   g_test_add_func("/stop/short-of-descriptors", test_short_of_descriptors);
   g_test_add_func("/stop/free", test_free);
   g_test_add_func("/g6-stop-first/lease-ends", test_lease_ends);
