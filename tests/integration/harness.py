@@ -255,7 +255,7 @@ class Box:
         self.env = {
             "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(self.home), "LANG": "C.UTF-8",
             "XDG_STATE_HOME": str(self.dir / "xdg"), "PAWL_DATABASE_URL": f"sqlite:{self.store_path}", "NO_COLOR": "1",
-            **{name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}}
+            **{name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS") or name == "G_SLICE"}}
 
     # ---- files and tasks ----
     def write(self, name, text):
