@@ -12,7 +12,6 @@
 static void admission_clear(gpointer p) {
   PawlAdmission *admission = p;
   pawl_decision_clear(&admission->decision);
-  g_free(admission->failure);
 }
 
 static void quarantine(PawlStore *store, PawlAdmission *admission, const char *reason) {
@@ -20,8 +19,6 @@ static void quarantine(PawlStore *store, PawlAdmission *admission, const char *r
   char id[PAWL_ID_TEXT];
   pawl_id_text(&admission->row.trigger, id);
   admission->outcome = PAWL_ADMIT_FAILED;
-  g_free(admission->failure);
-  admission->failure = g_strdup(reason);
   if (pawl_store_quarantine(store, &admission->row, reason, &failed))
     pawl_log(PAWL_LOG_ERROR, "trigger.quarantined", "a trigger was put aside; the others go on", "trigger", id, "reason", reason, NULL);
   else

@@ -31,7 +31,6 @@ typedef struct {
   PawlDecision decision;                   /* owned by the caller */
   PawlAdmitOutcome outcome;                /* set by admit */
   guint admitted, already_run, overlapped; /* set by admit: occurrences by what became of them */
-  char *failure;                           /* FAILED: why. Owned by the admission */
 } PawlAdmission;
 /* Settles the whole batch in one transaction. A row that changed since the claim is RACED and drops out. FALSE: nothing of the batch was
  * written (the engine halves it until the bad one stands alone). */

@@ -68,11 +68,6 @@ static void take_groups(PawlWork *work, const User *user) {
 
 /* ---- environment ---- */
 
-static gboolean is_own_setting(const PawlWorkerOptions *options, const char *name) {
-  if (g_str_has_prefix(name, "PAWL_")) return TRUE;
-  return options->env_secret_names != NULL && g_strv_contains((const char *const *)options->env_secret_names, name);
-}
-
 static char *read_secret_file(const char *path, GError **error) {
   g_autoptr(GError) failed = NULL;
   g_autofree char *text = NULL;
@@ -107,7 +102,7 @@ static gboolean add_task_variable(PawlWork *work, const PawlEnvVar *var, char **
   return TRUE;
 }
 
-static char **base_environment(const PawlWorkerOptions *options, const PawlTaskSpec *spec, const User *user) {
+static char **base_environment(const PawlTaskSpec *spec, const User *user) {
   char **env = NULL;
   const char *lang = g_getenv("LANG");
   env = g_environ_setenv(
@@ -119,7 +114,7 @@ static char **base_environment(const PawlWorkerOptions *options, const PawlTaskS
   env = g_environ_setenv(env, "LANG", lang != NULL ? lang : "C.UTF-8", TRUE);
   for (char **name = spec->env_pass; *name != NULL; name++) {
     const char *value = g_getenv(*name);
-    if (value != NULL && !is_own_setting(options, *name)) env = g_environ_setenv(env, *name, value, TRUE);
+    if (value != NULL && !g_str_has_prefix(*name, "PAWL_") /* pawl's own settings */) env = g_environ_setenv(env, *name, value, TRUE);
   }
   return env;
 }
@@ -163,7 +158,7 @@ static gboolean fill(PawlWork *work, const PawlWorkerOptions *options, const Paw
   g_autofree User *user = g_new0(User, 1);
   if (!find_user(spec->user, user, error) || !may_run_as(options, user, error)) return FALSE;
   if (user->pw.pw_uid != geteuid()) take_groups(work, user);
-  char **env = base_environment(options, spec, user);
+  char **env = base_environment(spec, user);
   gboolean ok = TRUE;
   for (guint i = 0; ok && i < spec->env->len; i++) ok = add_task_variable(work, g_ptr_array_index(spec->env, i), &env, error);
   work->envp = add_run_variables(env, grant, spec);

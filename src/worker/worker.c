@@ -341,7 +341,6 @@ static PawlWorkerOptions copy_options(const PawlWorkerOptions *options) {
   copy.name = g_strdup(options->name);
   copy.runner_path = g_strdup(options->runner_path);
   copy.allow_users = g_strdupv(options->allow_users);
-  copy.env_secret_names = g_strdupv(options->env_secret_names);
   return copy;
 }
 
@@ -351,7 +350,6 @@ static void free_options(PawlWorkerOptions *options) {
   g_free((char *)options->name);
   g_free((char *)options->runner_path);
   g_strfreev(options->allow_users);
-  g_strfreev(options->env_secret_names);
 }
 
 static gboolean open_session(PawlWorker *worker, GError **error) {

@@ -17,8 +17,7 @@ typedef struct {
   const char *runner_path;
   gint slots; /* 0: pulls nothing */
   gint64 lease_ms;
-  char **allow_users;      /* NULL: none. "*": any */
-  char **env_secret_names; /* never passed on, even if a task's env_pass names them (pawl's own settings); NULL-terminated */
+  char **allow_users; /* NULL: none. "*": any */
 } PawlWorkerOptions;
 
 typedef struct PawlWorker PawlWorker;

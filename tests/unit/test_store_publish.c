@@ -272,7 +272,6 @@ static guint admit_due(PawlStore *store) {
     g_assert_cmpint(admission.outcome, ==, PAWL_ADMIT_DONE);
     admitted += admission.admitted;
     pawl_decision_clear(&admission.decision);
-    g_free(admission.failure);
   }
   return admitted;
 }
