@@ -41,6 +41,7 @@ void pawl_db_close(PawlDb *db) {
 const char *pawl_db_url(const PawlDb *db) { return db->url; }
 const char *pawl_db_engine(const PawlDb *db) { return db->engine->name; }
 const char *pawl_db_version(const PawlDb *db) { return db->version; }
+const PawlDbServer *pawl_db_server(const PawlDb *db) { return db->server.generation != 0 ? &db->server : NULL; }
 
 /* ---- values against the declared parameters ---- */
 
@@ -137,11 +138,16 @@ gboolean pawl_db_exec_many(
   return note(db, ok);
 }
 
-PawlRows *pawl_db_query(PawlDb *db, PawlSql sql, GError **error, const PawlValue *values, gsize n_values) {
+PawlRows *pawl_db_query_many(PawlDb *db, PawlSql sql, GError **error, const PawlValue *values, gsize n_values, gsize n_rows) {
   PawlRows *rows = NULL;
-  if (ready(db, sql, error) && check_values(sql, values, n_values, 1, error)) rows = db->engine->query(db, sql, values, n_values, error);
+  if (ready(db, sql, error) && check_values(sql, values, n_values, n_rows, error))
+    rows = db->engine->query(db, sql, values, n_values, n_rows, error);
   note(db, rows != NULL);
   return rows;
+}
+
+PawlRows *pawl_db_query(PawlDb *db, PawlSql sql, GError **error, const PawlValue *values, gsize n_values) {
+  return pawl_db_query_many(db, sql, error, values, n_values, 1);
 }
 
 /* A row that is not what its file declares would be read as something else: that is a bug or damage, and is said. */
@@ -181,6 +187,8 @@ gboolean pawl_rows_next(PawlRows *rows, GError **error) {
 void pawl_rows_close(PawlRows *rows) {
   if (rows != NULL && rows->open) rows->db->engine->finish(rows);
 }
+
+gsize pawl_rows_index(const PawlRows *rows) { return rows->index; }
 
 /* FALSE: null. Another column than the file declares is a bug of the caller, so it is said loudly and reads as null. */
 static gboolean column(PawlRows *rows, int index, char letter, PawlValue *ret_value) {
@@ -235,7 +243,7 @@ static gboolean refuse(GError **error, const char *what) {
 
 gboolean pawl_db_begin(PawlDb *db, PawlTx kind, GError **error) {
   if (db->in_tx) return refuse(error, "begin: a transaction is open already");
-  if (kind == PAWL_TX_WRITE && db->mode == PAWL_DB_READ_ONLY) return refuse(error, "begin: the store was opened for reading only");
+  if (kind != PAWL_TX_READ && db->mode == PAWL_DB_READ_ONLY) return refuse(error, "begin: the store was opened for reading only");
   if (db->engine->live_rows(db) > 0) return refuse(error, "begin: a cursor is open");
   if (!db->engine->begin(db, kind, error)) return FALSE;
   db->in_tx = TRUE;
@@ -274,7 +282,7 @@ const PawlMigration *pawl_db_migrations(const PawlDb *db, gsize *ret_n) {
 }
 
 gboolean pawl_db_script(PawlDb *db, const char *script, GError **error) {
-  if (!db->in_tx || db->kind != PAWL_TX_WRITE) return refuse(error, "script: it needs a write transaction");
+  if (!db->in_tx || db->kind == PAWL_TX_READ) return refuse(error, "script: it needs a write transaction");
   if (db->failed) return refuse(error, "script: an earlier statement of this transaction failed, so only rollback is legal");
   return note(db, db->engine->script(db, script, error));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* db: the port to a database engine. A connection runs named statements, iterates rows, and opens and ends transactions; which engine it
- * is, is known below this header only (sqlite.c; PostgreSQL is a module that is opened on demand).
+ * is, is known below this header only (sqlite.c; postgres.c is a module that is opened on demand).
  *
  * Promises: every wait is bounded; an error's code says what to do (BUSY: try again; UNAVAILABLE: the store cannot be used now;
  * AMBIGUOUS: a COMMIT whose outcome is not known; INTERNAL: damaged or a bug); after an error inside a transaction only rollback is
@@ -14,6 +14,10 @@
  *   -- params: id:id trigger:id? nominal_at_ms:int? input:text?
  *   -- columns: -
  *   INSERT INTO runs (…) VALUES (?1, …) ON CONFLICT DO NOTHING;
+ *
+ * A file of PostgreSQL may say "-- many: yes" after its columns: each parameter is then an array with one element per row of values, and
+ * the statement returns, before its declared columns, the ordinal (from 1) of the row of values that a row belongs to. In exec_many each
+ * row returned counts as one row changed for that ordinal.
  *
  * Types: int (64 bits), text, id (16 bytes), blob, real; '?' = may be null. Instants are int and named _at_ms. In SQL the function
  * pawl_now_ms() is the one clock: on SQLite this machine's wall clock, on PostgreSQL the server's. */
@@ -32,7 +36,15 @@ typedef struct {
   PawlDbMode mode;
   gboolean create;  /* make the store (and its folder, 0700) when it is missing */
   gint64 busy_ms;   /* how long a write waits for other processes; 0: 5 s */
-  gint64 cache_kib; /* page cache; 0: 512 */
+  gint64 cache_kib; /* SQLite: page cache; 0: 512 */
+
+  /* PostgreSQL */
+  gint64 connect_ms;              /* how long one try to connect may take, name lookup included; 0: 5 s */
+  gint64 statement_ms;            /* the longest wait for one statement, then it is cancelled and drained (BUSY); 0: 30 s */
+  gint64 idle_ms;                 /* idle_in_transaction_session_timeout; 0: 5 s. Must stay below the claim lease */
+  const char *synchronous_commit; /* NULL: "on"; never below "local" */
+  const char *application;        /* application_name; NULL: "pawl" */
+  int interrupt_fd;               /* while it polls readable every wait but that for a COMMIT ends at once (UNAVAILABLE); 0: none */
 } PawlDbOptions;
 
 /* PAWL_ERROR_CONFIG: not a URL that is known, a network file system, a store that another program made. UNAVAILABLE: cannot be opened
@@ -41,8 +53,19 @@ PawlDb *pawl_db_open(const PawlDbOptions *options, GError **error);
 void pawl_db_close(PawlDb *db);
 const char *pawl_db_url(const PawlDb *db);    /* without a password */
 const char *pawl_db_engine(const PawlDb *db); /* "sqlite" */
-/* "SQLite 3.40.1" */
+/* "SQLite 3.40.1", "PostgreSQL 15.18" */
 const char *pawl_db_version(const PawlDb *db);
+
+/* A connection to a server that broke is opened again by the next call outside a transaction: one try, and UNAVAILABLE when that fails, so
+ * that the caller backs off. What was cached of the server is worth nothing then: who caches compares the generation. */
+typedef struct {
+  guint64 generation;     /* 1, and one more with every connection that was opened */
+  gint64 pid, started_us; /* the backend, as pg_stat_activity knows it; of the last connection while there is none */
+  guint64 system;         /* system identifier */
+  guint timeline;
+} PawlDbServer;
+/* NULL: an embedded store. Borrowed. */
+const PawlDbServer *pawl_db_server(const PawlDb *db);
 
 /* ---- values ---- */
 typedef enum { PAWL_TYPE_NULL, PAWL_TYPE_INT, PAWL_TYPE_TEXT, PAWL_TYPE_ID, PAWL_TYPE_BLOB, PAWL_TYPE_REAL } PawlType;
@@ -72,6 +95,10 @@ gboolean pawl_db_exec(PawlDb *db, PawlSql sql, gint64 *ret_changed, GError **err
  * of its own: all rows or none. `values` has n_rows * n_values entries; `ret_changed` n_rows entries or NULL. */
 gboolean pawl_db_exec_many(
   PawlDb *db, PawlSql sql, const PawlValue *values, gsize n_values, gsize n_rows, gint64 *ret_changed, GError **error);
+/* A query, once per row of values: the rows come in the order of the rows of values, and pawl_rows_index() says for which of them (from 0) the
+ * present one is. `values` is borrowed until the rows are closed. Otherwise as pawl_db_query(). */
+PawlRows *pawl_db_query_many(PawlDb *db, PawlSql sql, GError **error, const PawlValue *values, gsize n_values, gsize n_rows);
+gsize pawl_rows_index(const PawlRows *rows);
 /* A cursor; one statement may be open once at a time on a connection. Read it to its end or close it before the transaction ends (commit
  * refuses, rollback ends it), and outside a transaction before the next write. A statement that writes and returns rows needs a
  * transaction. */
@@ -89,7 +116,13 @@ const void *pawl_rows_blob(PawlRows *rows, int column, gsize *ret_bytes);
 gboolean pawl_rows_is_null(PawlRows *rows, int column);
 
 /* ---- transactions ---- */
-typedef enum { PAWL_TX_READ /* one snapshot */, PAWL_TX_WRITE /* BEGIN IMMEDIATE on SQLite */ } PawlTx;
+/* On PostgreSQL a transaction begins in one round trip with its first statement: isolation, READ WRITE or READ ONLY, and the settings that
+ * it relies on, whatever the defaults of the server, the role and a pooler are. */
+typedef enum {
+  PAWL_TX_READ,        /* one snapshot */
+  PAWL_TX_WRITE,       /* SQLite: BEGIN IMMEDIATE; PostgreSQL: READ COMMITTED, each statement sees what was committed before it */
+  PAWL_TX_SERIALIZABLE /* SQLite: the same as WRITE */
+} PawlTx;
 gboolean pawl_db_begin(PawlDb *db, PawlTx kind, GError **error);
 /* FALSE: AMBIGUOUS, or any other code: definitely not committed. Either way the transaction is over. */
 gboolean pawl_db_commit(PawlDb *db, GError **error);

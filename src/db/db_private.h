@@ -21,6 +21,7 @@ struct PawlDb {
   char *url;
   char version[48];
   PawlDbMode mode;
+  PawlDbServer server;    /* generation 0: embedded */
   gboolean in_tx, failed; /* failed: an error fell inside the transaction, only rollback is legal */
   PawlTx kind;
 };
@@ -28,6 +29,7 @@ struct PawlDb {
 struct PawlRows {
   PawlDb *db;
   PawlSql sql;
+  gsize index;                  /* of the row of values */
   gboolean open, on_row, ended; /* ended: no more rows, an error, or the transaction is over */
 };
 
@@ -48,7 +50,8 @@ struct PawlDbEngine {
 
   /* Outside a transaction an exec is one of its own, all rows of it or none. `ret_changed` may be scribbled on in failure. */
   gboolean (*exec)(PawlDb *db, PawlSql sql, const PawlValue *values, gsize n_values, gsize n_rows, gint64 *ret_changed, GError **error);
-  PawlRows *(*query)(PawlDb *db, PawlSql sql, const PawlValue *values, gsize n_values, GError **error);
+  /* n_rows 1: values are borrowed for the call; more: until finish. step() sets rows->index. */
+  PawlRows *(*query)(PawlDb *db, PawlSql sql, const PawlValue *values, gsize n_values, gsize n_rows, GError **error);
   PawlStep (*step)(PawlRows *rows, GError **error);
   void (*finish)(PawlRows *rows);
   /* Null is PAWL_TYPE_NULL; an id reads as PAWL_TYPE_BLOB. Of text `ret_value->p` ends with a NUL. */

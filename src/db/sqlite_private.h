@@ -23,10 +23,12 @@ typedef struct PawlLine PawlLine;
 
 typedef struct {
   PawlRows rows;
-  sqlite3_stmt *stmt; /* NULL: not prepared */
-  guint used;         /* the connection's count of runs when this one ran last */
-  gint64 now_ms;      /* of an open cursor: its pawl_now_ms() */
-  gboolean live;      /* of an open cursor: not at its end, so it holds a snapshot */
+  sqlite3_stmt *stmt;      /* NULL: not prepared */
+  const PawlValue *values; /* of an open cursor over several rows of values */
+  gsize n_values, n_rows;
+  guint used;    /* the connection's count of runs when this one ran last */
+  gint64 now_ms; /* of an open cursor: its pawl_now_ms() */
+  gboolean live; /* of an open cursor: not at its end, so it holds a snapshot */
 } PawlSqliteStatement;
 
 typedef struct {
@@ -91,7 +93,7 @@ guint pawl_line_queued(PawlLine *line);
 /* ---- sqlite_statement.c ---- */
 gboolean pawl_sqlite_exec(
   PawlDb *db, PawlSql sql, const PawlValue *values, gsize n_values, gsize n_rows, gint64 *ret_changed, GError **error);
-PawlRows *pawl_sqlite_query(PawlDb *db, PawlSql sql, const PawlValue *values, gsize n_values, GError **error);
+PawlRows *pawl_sqlite_query(PawlDb *db, PawlSql sql, const PawlValue *values, gsize n_values, gsize n_rows, GError **error);
 PawlStep pawl_sqlite_step(PawlRows *rows, GError **error);
 void pawl_sqlite_finish(PawlRows *rows);
 void pawl_sqlite_column(PawlRows *rows, int column, PawlValue *ret_value);

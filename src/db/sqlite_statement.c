@@ -147,7 +147,7 @@ gboolean pawl_sqlite_exec(
   return FALSE;
 }
 
-PawlRows *pawl_sqlite_query(PawlDb *base, PawlSql sql, const PawlValue *values, gsize n_values, GError **error) {
+PawlRows *pawl_sqlite_query(PawlDb *base, PawlSql sql, const PawlValue *values, gsize n_values, gsize n_rows, GError **error) {
   PawlSqlite *db = (PawlSqlite *)base;
   PawlSqliteStatement *s = prepare(db, sql, error);
   if (s == NULL) return NULL;
@@ -155,13 +155,16 @@ PawlRows *pawl_sqlite_query(PawlDb *base, PawlSql sql, const PawlValue *values, 
     bug(sql, "a statement that writes and returns rows needs a transaction", error);
     return NULL;
   }
-  int rc = bind_all(s->stmt, values, n_values, SQLITE_TRANSIENT);
+  int rc = n_rows > 0 ? bind_all(s->stmt, values, n_values, n_rows == 1 ? SQLITE_TRANSIENT : SQLITE_STATIC) : SQLITE_OK;
   if (rc != SQLITE_OK) {
     pawl_sqlite_fail(db, rc, pawl_sql_info[sql].name, error);
     rest(s);
     return NULL;
   }
   s->rows = (PawlRows){.db = base, .sql = sql, .open = TRUE};
+  s->values = values;
+  s->n_values = n_values;
+  s->n_rows = n_rows;
   s->now_ms = 0;
   s->live = TRUE;
   db->n_open++;
@@ -183,7 +186,13 @@ PawlStep pawl_sqlite_step(PawlRows *rows, GError **error) {
   PawlSqliteStatement *s = statement_of(rows);
   pawl_sqlite_busy_start(db, TRUE);
   db->now_ms = s->now_ms;
-  int rc = sqlite3_step(s->stmt);
+  int rc = s->n_rows > 0 ? sqlite3_step(s->stmt) : SQLITE_DONE;
+  while (rc == SQLITE_DONE && rows->index + 1 < s->n_rows) {
+    sqlite3_reset(s->stmt);
+    rows->index++;
+    rc = bind_all(s->stmt, s->values + rows->index * s->n_values, s->n_values, SQLITE_STATIC);
+    if (rc == SQLITE_OK) rc = sqlite3_step(s->stmt);
+  }
   s->now_ms = db->now_ms;
   if (rc == SQLITE_ROW) return PAWL_STEP_ROW;
   if (rc != SQLITE_DONE) pawl_sqlite_fail(db, rc, pawl_sql_info[rows->sql].name, error);

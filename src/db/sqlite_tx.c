@@ -54,8 +54,8 @@ void pawl_sqlite_leave_line(PawlSqlite *db) {
 gboolean pawl_sqlite_begin(PawlDb *base, PawlTx kind, GError **error) {
   PawlSqlite *db = (PawlSqlite *)base;
   pawl_sqlite_busy_start(db, TRUE);
-  if (kind == PAWL_TX_WRITE && !pawl_sqlite_enter_line(db, "begin", error)) return FALSE;
-  int rc = run(db, kind == PAWL_TX_WRITE ? db->begin_write : db->begin_read);
+  if (kind != PAWL_TX_READ && !pawl_sqlite_enter_line(db, "begin", error)) return FALSE;
+  int rc = run(db, kind != PAWL_TX_READ ? db->begin_write : db->begin_read);
   if (rc == SQLITE_OK) return TRUE;
   pawl_sqlite_leave_line(db);
   return pawl_sqlite_fail(db, rc, "begin", error);

@@ -123,6 +123,33 @@ static void test_cursor_once(Place *place, gconstpointer data) {
   pawl_db_close(db);
 }
 
+static void test_query_many(Place *place, gconstpointer data) {
+  g_autoptr(GError) error = NULL;
+  PawlDb *db = open_made(place->url);
+  set(db, "a", 1);
+  set(db, "c", 3);
+  const PawlValue names[] = {pawl_text("c"), pawl_text("b"), pawl_text("a"), pawl_text("a")};
+  static const struct {
+    gsize index;
+    gint64 value;
+  } expected[] = {{0, 3}, {2, 1}, {3, 1}};
+  PawlRows *rows = pawl_db_query_many(db, PAWL_SQL_COUNTER_GET, &error, names, 1, 4);
+  for (gsize i = 0; i < G_N_ELEMENTS(expected); i++) {
+    g_assert_true(pawl_rows_next(rows, &error));
+    g_assert_cmpuint(pawl_rows_index(rows), ==, expected[i].index);
+    g_assert_cmpint(pawl_rows_int(rows, 0), ==, expected[i].value);
+  }
+  g_assert_false(pawl_rows_next(rows, &error));
+  g_assert_no_error(error);
+  pawl_rows_close(rows);
+  rows = pawl_db_query_many(db, PAWL_SQL_COUNTER_GET, &error, names, 1, 0);
+  g_assert_false(pawl_rows_next(rows, &error));
+  g_assert_no_error(error);
+  pawl_rows_close(rows);
+  refused(pawl_db_query_many(db, PAWL_SQL_COUNTER_GET, &error, (PawlValue[]){names[0], PAWL_INT(1)}, 1, 2) != NULL, &error, "got int");
+  pawl_db_close(db);
+}
+
 static void test_cursor_and_transaction(Place *place, gconstpointer data) {
   g_autoptr(GError) error = NULL;
   PawlDb *db = open_made(place->url);
@@ -248,6 +275,7 @@ int main(int argc, char **argv) {
   ADD("after-an-error-only-rollback", test_after_an_error_only_rollback);
   ADD("constraints", test_constraints);
   ADD("cursor-once", test_cursor_once);
+  ADD("query-many", test_query_many);
   ADD("cursor-and-transaction", test_cursor_and_transaction);
   ADD("one-snapshot", test_one_snapshot);
   ADD("now-stands-still", test_now_stands_still);
