@@ -55,6 +55,8 @@ PawlId pawl_id_random(void) {
   return id;
 }
 
+/* 28 bits that say when the parent was made follow the time, so that what falls due at one instant is written where its neighbours are: with
+ * a hash alone every row of a batch dirties pages of its own (docs/adr/0007-derived-ids.md). 46 bits of a hash over both follow. */
 PawlId pawl_id_derive(const PawlId *parent, gint64 at_ms) {
   guint8 digest[32];
   gsize len = sizeof digest;
@@ -66,6 +68,12 @@ PawlId pawl_id_derive(const PawlId *parent, gint64 at_ms) {
   PawlId id;
   memcpy(id.b, digest, PAWL_ID_BYTES);
   put_time(&id, at_ms);
+  guint made = (guint)(parent->b[4] << 20 | parent->b[5] << 12 | (parent->b[6] & 0x0f) << 8 | parent->b[7]);
+  id.b[6] = (guint8)(made >> 24);
+  id.b[7] = (guint8)(made >> 16);
+  id.b[8] = (guint8)(made >> 10 & 0x3f);
+  id.b[9] = (guint8)(made >> 2);
+  id.b[10] = (guint8)((made & 3) << 6 | (digest[10] & 0x3f));
   put_version(&id, 8);
   return id;
 }

@@ -92,7 +92,7 @@ static gboolean to_ledger(Settlement *s, const char *outcome, gint64 at_ms, cons
   return pawl_store_ledger_add(s->store, &s->admission->row.trigger, s->last_admitted_ms, outcome, at_ms, at_ms, 1, TRUE, reason, error);
 }
 
-/* A run of the derived id that is some other occurrence would be a collision of 74 bits of SHA-256, or a damaged store. */
+/* A run of the derived id that is some other occurrence would be a collision (docs/adr/0007-derived-ids.md), or a damaged store. */
 static gboolean already_there(Settlement *s, const PawlId *id, gint64 nominal_ms, GError **error) {
   GError *failed = NULL;
   gboolean same = FALSE;
