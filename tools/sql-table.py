@@ -33,6 +33,7 @@ class Statement:
         self.name, self.path = name, path
         self.params, self.columns = [], []  # (name, type, may be null)
         self.params_line = self.columns_line = 0
+        self.only = False  # the other engine has no such statement
         self.text = ''
 
 
@@ -113,7 +114,7 @@ def parse_fields(text, what, line, statement, fields, faults):
         fields.append((name, kind, bool(null)))
 
 
-def parse_header(lines, statement, faults):
+def parse_header(lines, statement, engine, faults):
     """Reads the comment lines at the top. A list of parameters or columns goes on in further lines of the same kind."""
     said = False
     for number, line in enumerate(lines, 1):
@@ -131,6 +132,10 @@ def parse_header(lines, statement, faults):
             if not match.group(2):
                 faults.add(statement.path, number, f"'{what}:' says nothing; write - for none")
             parse_fields(match.group(2), what[:-1], number, statement, getattr(statement, what), faults)
+        elif match := re.match(r'only:\s*(.*)$', body):
+            statement.only = True
+            if match.group(1) != engine:
+                faults.add(statement.path, number, f"'only: {match.group(1)}' stands in a file of {engine}")
         elif not said and not statement.params_line:
             said = True
             if not (match := re.match(r'([A-Za-z0-9_]+):\s+\S', body)):
@@ -216,7 +221,7 @@ def load_statements(folder, engine, faults):
             continue
         statement = found[name] = Statement(name, path)
         text = read_text(path, faults)
-        parse_header(text.splitlines(), statement, faults)
+        parse_header(text.splitlines(), statement, engine, faults)
         parse_body(text, statement, engine, faults)
     return found
 
@@ -237,12 +242,14 @@ def load_migrations(folder, faults):
 
 
 def compare_dialects(ours, other, faults):
-    """Both engines answer to the same names with the same parameters and columns."""
-    for name in sorted(ours.keys() - other.keys()):
-        faults.add(ours[name].path, 1, f'{name} is missing for the other engine')
-    for name in sorted(other.keys() - ours.keys()):
-        faults.add(other[name].path, 1, f'{name} is missing for the other engine')
+    """Both engines answer to the same names with the same parameters and columns, but for what says that only one has it."""
+    for mine, others in ((ours, other), (other, ours)):
+        for name in sorted(mine.keys() - others.keys()):
+            if not mine[name].only:
+                faults.add(mine[name].path, 1, f'{name} is missing for the other engine')
     for name in sorted(ours.keys() & other.keys()):
+        if ours[name].only or other[name].only:
+            faults.add((ours if ours[name].only else other)[name].path, 1, f'{name} is there for the other engine too')
         for what in ('params', 'columns'):
             if getattr(ours[name], what) != getattr(other[name], what):
                 line = getattr(other[name], what + '_line')
@@ -280,8 +287,8 @@ def make_info(statements):
     return f'{HEAD}#include "db/db_private.h"\n\nconst PawlSqlInfo pawl_sql_info[PAWL_SQL_COUNT] = {{\n{rows}}};\n'
 
 
-def make_engine(engine, statements, migrations):
-    texts = ''.join(f'  {c_string(s.text)},\n' for s in statements.values())
+def make_engine(engine, names, statements, migrations):
+    texts = ''.join(f'  {c_string(statements[n].text)},\n' if n in statements else '  NULL,\n' for n in names)
     scripts = ''.join(f'  {{{number}, {c_string(name)},\n    {c_lines(text)}}},\n' for number, name, text in migrations)
     return (f'{HEAD}#include "db/db_private.h"\n\nconst char *const pawl_{engine}_sql[PAWL_SQL_COUNT] = {{\n{texts}}};\n\n'
             f'const PawlMigration pawl_{engine}_migrations[] = {{\n{scripts}  {{0, NULL, NULL}},\n}};\n')
@@ -320,13 +327,14 @@ def main():
         compare_dialects(statements['sqlite'], statements['postgres'], faults)
     if faults.lines:
         sys.exit('\n'.join(faults.lines))
+    every = dict(sorted((statements['postgres'] | statements['sqlite']).items()))
     if options.ids:
-        write_if_changed(options.ids, make_ids(statements['sqlite']))
+        write_if_changed(options.ids, make_ids(every))
     if options.info:
-        write_if_changed(options.info, make_info(statements['sqlite']))
+        write_if_changed(options.info, make_info(every))
     for engine in ENGINES:
         if path := getattr(options, engine):
-            write_if_changed(path, make_engine(engine, statements[engine], migrations[engine]))
+            write_if_changed(path, make_engine(engine, every, statements[engine], migrations[engine]))
     if options.depfile:
         with open(options.depfile, 'w', encoding='utf-8') as file:
             file.write(make_depfile(options.ids, options.sql_dir))

@@ -44,6 +44,10 @@ static PawlSqliteStatement *prepare(PawlSqlite *db, PawlSql sql, GError **error)
     bug(sql, "it is open already", error);
     return NULL;
   }
+  if (pawl_sqlite_sql[sql] == NULL) {
+    bug(sql, "SQLite has no such statement", error);
+    return NULL;
+  }
   if (s->stmt == NULL) {
     if (db->n_prepared >= MOST_PREPARED) drop_oldest(db);
     int rc = sqlite3_prepare_v3(db->handle, pawl_sqlite_sql[sql], -1, SQLITE_PREPARE_PERSISTENT, &s->stmt, NULL);

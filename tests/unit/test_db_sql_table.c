@@ -174,6 +174,14 @@ static void test_dialects(Tree *tree, gconstpointer data) {
   refused(tree, PG "fine.sql:2: ", "the params differ from those in ");
   put(tree, PG "fine.sql", "-- fine: what.\n-- params: a:int b:text? c_at_ms:int\n-- columns: x:id\nSELECT $1 FROM t WHERE $2 = $3;\n");
   refused(tree, PG "fine.sql:3: ", "the columns differ from those in ");
+  put(tree, PG "fine.sql",
+    "-- fine: what.\n-- params: a:int b:text? c_at_ms:int\n-- columns: x:id y:real?\nSELECT $1 FROM t WHERE $2 = $3;\n");
+  put(tree, PG "lock.sql", "-- lock: what.\n-- params: a:id\n-- columns: -\n-- only: postgres\nSELECT 1 FROM t WHERE a = $1 FOR UPDATE;\n");
+  accepted(tree);
+  put(tree, "sqlite/statements/lock.sql", "-- lock: what.\n-- params: a:id\n-- columns: -\nSELECT 1 FROM t WHERE a = ?1;\n");
+  refused(tree, PG "lock.sql:1: ", "lock is there for the other engine too");
+  put(tree, "sqlite/statements/mine.sql", "-- mine: what.\n-- params: -\n-- columns: -\n-- only: postgres\nSELECT 1;\n");
+  refused(tree, "sqlite/statements/mine.sql:4: ", "stands in a file of sqlite");
 }
 
 int main(int argc, char **argv) {
