@@ -1,0 +1,4 @@
+-- runs_leased_before: runs in leased below an id, newest first.
+-- params: before:id limit:int
+-- columns: run:id reason:text
+SELECT run_id, '' FROM pawl.leased WHERE run_id < $1 ORDER BY run_id DESC LIMIT $2;

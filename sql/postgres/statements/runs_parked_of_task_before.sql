@@ -1,0 +1,4 @@
+-- runs_parked_of_task_before: runs of a task in parked below an id, newest first.
+-- params: task:id before:id limit:int
+-- columns: run:id reason:text
+SELECT run_id, reason FROM pawl.parked WHERE task_id = $1 AND run_id < $2 ORDER BY run_id DESC LIMIT $3;

@@ -1,0 +1,4 @@
+-- waiting_ready: whether anything is ready.
+-- params: -
+-- columns: ready:int
+SELECT EXISTS (SELECT 1 FROM pawl.ready);

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The schema and the statements of the PostgreSQL dialect, against a real server: the scripts run, every statement can be prepared with the types it
+declares and answers with the columns it declares, and PUBLIC has nothing."""
+import importlib.util
+import os
+import subprocess
+
+import psycopg
+import psycopg.pq
+import pytest
+
+from harness import ROOT
+
+SQL = ROOT / "sql"
+OIDS = {"int": 20, "text": 25, "id": 2950, "blob": 17, "real": 701}
+ARRAYS = {"int": 1016, "text": 1009, "id": 2951, "blob": 1001, "real": 1022}
+READ_AS = {"int": {20, 21, 23, 16}, "text": {25}, "id": {2950}, "blob": {17}, "real": {701}}
+BIN = "/usr/lib/postgresql/15/bin"
+
+
+def sql_table():
+    spec = importlib.util.spec_from_file_location("sql_table", ROOT / "tools/sql-table.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def statements(engine):
+    table = sql_table()
+    return table.load_statements(str(SQL / engine / "statements"), engine, table.Faults())
+
+
+def migrate(db):
+    for script in sorted((SQL / "postgres/migrations").glob("*.sql")):
+        db.execute(script.read_text())
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """A server for this file, on a unix socket of its own."""
+    folder = tmp_path_factory.mktemp("pg")
+    for parent in (folder, *folder.parents):
+        if parent.name.startswith("pytest-"):
+            parent.chmod(0o755)
+    os.chown(folder, 65534, 65534)
+    user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+    subprocess.run([*user, f"{BIN}/initdb", "-D", folder / "data", "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C"],
+                   check=True, capture_output=True, cwd="/")
+    control = [*user, f"{BIN}/pg_ctl", "-D", folder / "data", "-w", "-s", "-l", folder / "log", "-o",
+               f"-c listen_addresses='' -c unix_socket_directories={folder} -c fsync=off"]
+    subprocess.run([*control, "start"], check=True, cwd="/")
+    yield f"host={folder} user=postgres"
+    subprocess.run([*control, "-m", "immediate", "stop"], check=True, cwd="/")
+
+
+@pytest.fixture
+def db(server):
+    with psycopg.connect(f"{server} dbname=postgres", autocommit=True) as admin:
+        admin.execute("DROP DATABASE IF EXISTS sql")
+        admin.execute("CREATE DATABASE sql")
+    with psycopg.connect(f"{server} dbname=sql", autocommit=True) as conn:
+        migrate(conn)
+        yield conn
+
+
+def test_every_statement_is_prepared_with_its_declared_types(db):
+    wrong, seen = [], 0
+    for name, statement in statements("postgres").items():
+        many = "-- many: yes" in open(statement.path).read()
+        types = [(ARRAYS if many else OIDS)[kind] for _, kind, _ in statement.params]
+        answer = db.pgconn.prepare(name.encode(), statement.text.encode(), types)
+        if answer.status != psycopg.pq.ExecStatus.COMMAND_OK:
+            wrong.append(f"{name}: {answer.error_message.decode()}")
+            continue
+        shape = db.pgconn.describe_prepared(name.encode())
+        got = [shape.ftype(i) for i in range(shape.nfields)]
+        declared = [READ_AS["int"]] * many + [READ_AS[kind] for _, kind, _ in statement.columns]
+        if len(got) != len(declared) or any(oid not in may for oid, may in zip(got, declared)):
+            wrong.append(f"{name}: declares {statement.columns}, answers with types {got}")
+        seen += 1
+    assert not wrong, "\n".join(wrong)
+    assert seen > 150
+
+
+def test_public_has_nothing_in_the_schema(db):
+    assert db.execute("""
+        SELECT 'schema', nspname::text FROM pg_namespace, aclexplode(coalesce(nspacl, acldefault('n', nspowner))) a
+        WHERE nspname = 'pawl' AND a.grantee = 0
+        UNION ALL SELECT 'function', p.oid::regprocedure::text FROM pg_proc p, aclexplode(coalesce(proacl, acldefault('f', proowner))) a
+        WHERE pronamespace = 'pawl'::regnamespace AND a.grantee = 0
+        UNION ALL SELECT 'relation', c.oid::regclass::text
+        FROM pg_class c, aclexplode(coalesce(relacl, acldefault(CASE relkind WHEN 'S' THEN 's'::"char" ELSE 'r' END, relowner))) a
+        WHERE relnamespace = 'pawl'::regnamespace AND relkind IN ('r', 'p', 'v', 'S') AND a.grantee = 0""").fetchall() == []
+
+
+def test_no_foreign_key_touches_history_or_hot_tables(db):
+    heads = {"projects", "tasks", "task_revisions", "triggers", "trigger_revisions", "trigger_schedules", "pools"}
+    keys = db.execute("""SELECT conrelid::regclass::text, confrelid::regclass::text FROM pg_constraint
+        WHERE contype = 'f' AND connamespace = 'pawl'::regnamespace""").fetchall()
+    assert keys and {name.removeprefix("pawl.") for key in keys for name in key} <= heads
+
+
+def test_events_of_heads_stand_apart_and_all_are_numbered_by_one_sequence(db):
+    run, trigger = "0193a000-0000-7000-8000-000000000001", "00000000-0000-7000-8000-000000000002"
+    append = statements("postgres")["event_append"].text
+    for subject, kind in ((run, "run.created"), (trigger, "trigger.paused"), (run, "attempt.started"), (run, "run.succeeded")):
+        answer = db.pgconn.exec_params(append.encode(), [subject.encode(), kind.encode(), None, None, None], [2950, 25, 20, 20, 25])
+        assert answer.status == psycopg.pq.ExecStatus.COMMAND_OK, answer.error_message
+    assert db.execute("SELECT kind FROM pawl.events ORDER BY seq").fetchall() == [("run.created",), ("attempt.started",), ("run.succeeded",)]
+    assert db.execute("SELECT kind FROM pawl.facts").fetchall() == [("trigger.paused",)]
+    assert db.execute("SELECT kind FROM pawl.v_event ORDER BY xid, seq").fetchall() == [
+        ("run.created",), ("trigger.paused",), ("attempt.started",), ("run.succeeded",)]
