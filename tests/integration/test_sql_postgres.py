@@ -1,66 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The schema and the statements of the PostgreSQL dialect, against a real server: the scripts run, every statement can be prepared with the types it
 declares and answers with the columns it declares, and PUBLIC has nothing."""
-import importlib.util
-import os
-import subprocess
-
-import psycopg
 import psycopg.pq
-import pytest
 
-from harness import ROOT
+from sqltools import statements
 
-SQL = ROOT / "sql"
+pytest_plugins = "sqltools"
+
 OIDS = {"int": 20, "text": 25, "id": 2950, "blob": 17, "real": 701}
 ARRAYS = {"int": 1016, "text": 1009, "id": 2951, "blob": 1001, "real": 1022}
 READ_AS = {"int": {20, 21, 23, 16}, "text": {25}, "id": {2950}, "blob": {17}, "real": {701}}
-BIN = "/usr/lib/postgresql/15/bin"
-
-
-def sql_table():
-    spec = importlib.util.spec_from_file_location("sql_table", ROOT / "tools/sql-table.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def statements(engine):
-    table = sql_table()
-    return table.load_statements(str(SQL / engine / "statements"), engine, table.Faults())
-
-
-def migrate(db):
-    for script in sorted((SQL / "postgres/migrations").glob("*.sql")):
-        db.execute(script.read_text())
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    """A server for this file, on a unix socket of its own."""
-    folder = tmp_path_factory.mktemp("pg")
-    for parent in (folder, *folder.parents):
-        if parent.name.startswith("pytest-"):
-            parent.chmod(0o755)
-    os.chown(folder, 65534, 65534)
-    user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.geteuid() == 0 else []
-    subprocess.run([*user, f"{BIN}/initdb", "-D", folder / "data", "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C"],
-                   check=True, capture_output=True, cwd="/")
-    control = [*user, f"{BIN}/pg_ctl", "-D", folder / "data", "-w", "-s", "-l", folder / "log", "-o",
-               f"-c listen_addresses='' -c unix_socket_directories={folder} -c fsync=off"]
-    subprocess.run([*control, "start"], check=True, cwd="/")
-    yield f"host={folder} user=postgres"
-    subprocess.run([*control, "-m", "immediate", "stop"], check=True, cwd="/")
-
-
-@pytest.fixture
-def db(server):
-    with psycopg.connect(f"{server} dbname=postgres", autocommit=True) as admin:
-        admin.execute("DROP DATABASE IF EXISTS sql")
-        admin.execute("CREATE DATABASE sql")
-    with psycopg.connect(f"{server} dbname=sql", autocommit=True) as conn:
-        migrate(conn)
-        yield conn
 
 
 def test_every_statement_is_prepared_with_its_declared_types(db):
