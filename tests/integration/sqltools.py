@@ -55,8 +55,8 @@ def server(tmp_path_factory):
     if os.geteuid() == 0:
         os.chown(folder, 65534, 65534)
         user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-    subprocess.run([*user, f"{BIN}/initdb", "-D", folder / "data", "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C"],
-                   check=True, capture_output=True, cwd="/")
+    subprocess.run([*user, f"{BIN}/initdb", "-D", folder / "data", "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8",
+                    "--locale=C"], check=True, capture_output=True, cwd="/")
     control = [*user, f"{BIN}/pg_ctl", "-D", folder / "data", "-w", "-s", "-l", folder / "log", "-o",
                f"-c listen_addresses='' -c unix_socket_directories={folder} -c fsync=off"]
     subprocess.run([*control, "start"], check=True, cwd="/")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""History in ranges of run ids on PostgreSQL: made ahead beside whoever writes, dropped whole and oldest first, never over an unfinished run."""
+"""History in ranges of run ids on PostgreSQL: made ahead beside whoever writes, dropped whole and oldest first, never with an open run."""
 import concurrent.futures
+import datetime
 import uuid
 
 import psycopg
@@ -24,31 +25,32 @@ def id_of(at_ms, n=0):
 
 
 def ranges(db, parent="runs"):
-    return db.execute("SELECT from_ms, to_ms FROM pawl.partitions() WHERE parent = %s AND from_ms IS NOT NULL ORDER BY 1", (parent,)).fetchall()
+    return db.execute(
+        "SELECT from_ms, to_ms FROM pawl.partitions() WHERE parent = %s AND from_ms IS NOT NULL ORDER BY 1", (parent,)).fetchall()
 
 
 def make_range(db, start, end):
     """An old range, as a store has it that was made long ago."""
-    suffix = db.execute("SELECT to_char(timestamp 'epoch' + %s * interval '1 millisecond', 'YYYYMMDD\"t\"HH24')", (start,)).fetchone()[0]
+    suffix = f"{datetime.datetime.fromtimestamp(start / 1000, datetime.timezone.utc):%Y%m%dt%H}"
     for parent in HISTORY:
         db.execute(f"CREATE TABLE pawl.{parent}_{suffix} (LIKE pawl.{parent} INCLUDING ALL)")
-        db.execute(f"ALTER TABLE pawl.{parent} ATTACH PARTITION pawl.{parent}_{suffix} FOR VALUES FROM ('{id_of(start).hex[:12]}{'0' * 20}')"
-                   f" TO ('{id_of(end).hex[:12]}{'0' * 20}')")
+        low, high = (uuid.UUID(int=at_ms << 80) for at_ms in (start, end))
+        db.execute(f"ALTER TABLE pawl.{parent} ATTACH PARTITION pawl.{parent}_{suffix} FOR VALUES FROM ('{low}') TO ('{high}')")
     return suffix
 
 
 def add_run(db, run, finished_at_ms=None):
     """A run with an event and a piece of output; without an end it waits in ready."""
-    db.execute("INSERT INTO pawl.runs (id, project_id, task_id, task_revision, origin, queued_at_ms, priority) VALUES (%s, %s, %s, 1, 'manual', 0, 0)",
-               (run, SOMEBODY, SOMEBODY))
+    db.execute("INSERT INTO pawl.runs (id, project_id, task_id, task_revision, origin, queued_at_ms, priority)"
+               " VALUES (%s, %s, %s, 1, 'manual', 0, 0)", (run, SOMEBODY, SOMEBODY))
     db.execute("INSERT INTO pawl.events (subject, at_ms, kind) VALUES (%s, 0, 'run.created')", (run,))
     db.execute("INSERT INTO pawl.output (run_id, attempt, seq, at_ms, stream, bytes) VALUES (%s, 1, 0, 0, 1, 'x')", (run,))
     if finished_at_ms is None:
         db.execute("INSERT INTO pawl.ready (run_id, attempt, task_id, pool_id, slots, order_key, trigger_born, since_at_ms)"
                    " VALUES (%s, 1, %s, %s, 1, 0, false, 0)", (run, SOMEBODY, SOMEBODY))
     else:
-        db.execute("INSERT INTO pawl.attempts (run_id, attempt, state, last, lease_version, finished_at_ms) VALUES (%s, 1, 'succeeded', true, 1, %s)",
-                   (run, finished_at_ms))
+        db.execute("INSERT INTO pawl.attempts (run_id, attempt, state, last, lease_version, finished_at_ms)"
+                   " VALUES (%s, 1, 'succeeded', true, 1, %s)", (run, finished_at_ms))
 
 
 def count(db):
@@ -138,7 +140,8 @@ def test_old_ranges_are_dropped_oldest_first_and_never_past_an_unfinished_run(da
     assert drop(db, now(db) - HOUR) == [(names[0], True, None), (names[1], True, None), (names[2], False, "1 runs in it are unfinished")]
     assert horizon(db) == start - 3 * DAY
     assert count(db) == [2, 1, 2, 2]
-    db.execute("WITH d AS (DELETE FROM pawl.ready RETURNING run_id) INSERT INTO pawl.attempts (run_id, attempt, state, last, lease_version, finished_at_ms)"
+    db.execute("WITH d AS (DELETE FROM pawl.ready RETURNING run_id)"
+               " INSERT INTO pawl.attempts (run_id, attempt, state, last, lease_version, finished_at_ms)"
                " SELECT run_id, 1, 'failed', true, 1, 1 FROM d")
     assert drop(db, now(db) - HOUR) == [(names[2], True, None), (names[3], True, None)]
     assert count(db) == [0, 0, 0, 0] and horizon(db) == start - DAY
@@ -159,8 +162,9 @@ def test_finished_runs_of_the_default_go_in_bites_of_1000(db):
 
 
 def test_what_the_functions_refuse(db):
-    for text in (f"drop_partitions({now(db) - HOUR + 5000})", "drop_partitions(NULL)", "drop_partitions(-1)", f"ensure_partitions({367 * DAY})",
-                 f"ensure_partitions(0, {HOUR + 1})", "ensure_partitions(NULL)", f"ensure_partitions(0, {32 * DAY})"):
+    for text in (f"drop_partitions({now(db) - HOUR + 5000})", "drop_partitions(NULL)", "drop_partitions(-1)",
+                 f"ensure_partitions({367 * DAY})", f"ensure_partitions(0, {HOUR + 1})", "ensure_partitions(NULL)",
+                 f"ensure_partitions(0, {32 * DAY})"):
         with pytest.raises(psycopg.Error) as refused:
             db.execute(f"SELECT pawl.{text}")
         assert refused.value.sqlstate == "PW400", text

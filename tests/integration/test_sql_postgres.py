@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The schema and the statements of the PostgreSQL dialect, against a real server: the scripts run, every statement can be prepared with the types it
-declares and answers with the columns it declares, and PUBLIC has nothing."""
+"""The schema and the statements of the PostgreSQL dialect, against a real server: the scripts run, every statement can be prepared with the
+types it declares and answers with the columns it declares, and PUBLIC has nothing."""
 import psycopg.pq
 
 from sqltools import statements
@@ -55,7 +55,8 @@ def test_events_of_heads_stand_apart_and_all_are_numbered_by_one_sequence(db):
     for subject, kind in ((run, "run.created"), (trigger, "trigger.paused"), (run, "attempt.started"), (run, "run.succeeded")):
         answer = db.pgconn.exec_params(append.encode(), [subject.encode(), kind.encode(), None, None, None], [2950, 25, 20, 20, 25])
         assert answer.status == psycopg.pq.ExecStatus.COMMAND_OK, answer.error_message
-    assert db.execute("SELECT kind FROM pawl.events ORDER BY seq").fetchall() == [("run.created",), ("attempt.started",), ("run.succeeded",)]
+    assert db.execute("SELECT kind FROM pawl.events ORDER BY seq").fetchall() == [
+        ("run.created",), ("attempt.started",), ("run.succeeded",)]
     assert db.execute("SELECT kind FROM pawl.facts").fetchall() == [("trigger.paused",)]
     assert db.execute("SELECT kind FROM pawl.v_event ORDER BY xid, seq").fetchall() == [
         ("run.created",), ("trigger.paused",), ("attempt.started",), ("run.succeeded",)]

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The first schema on PostgreSQL. Everything lies in the schema pawl, and every name is written with it: no search_path is relied on. Ids are
--- uuid; instants are milliseconds since the Unix epoch, named _at_ms; specs and inputs are text, because digests count their bytes; names sort
--- by their bytes, as on SQLite, and no upgrade of the system's collations can damage an index.
+-- The first schema on PostgreSQL. Everything lies in the schema pawl, and every name is written with it: no search_path is relied on. Ids
+-- are uuid; instants are milliseconds since the Unix epoch, named _at_ms; specs and inputs are text, because digests count their bytes;
+-- names sort by their bytes, as on SQLite, and no upgrade of the system's collations can damage an index.
 
 DO $$ BEGIN
   IF pg_catalog.to_regnamespace('pawl') IS NULL THEN CREATE SCHEMA pawl; END IF;
@@ -99,10 +99,10 @@ CREATE TABLE pawl.trigger_revisions (
   PRIMARY KEY (trigger_id, revision)
 );
 
--- The one mutable row of a trigger. next_fire_at_ms is the cursor: the nominal time of the first unsettled occurrence; due_at_ms is that plus the
--- occurrence's jitter. last_scheduled_at_ms is the high-water mark: no occurrence up to it is ever settled again. made_up counts the missed
--- occurrences of the present absence that fire_all has admitted. Not armed: paused, disabled, archived, exhausted, or fired by something else
--- than time. A claim is written and renewed in place (no index has its columns), so pages keep room for it.
+-- The one mutable row of a trigger. next_fire_at_ms is the cursor: the nominal time of the first unsettled occurrence; due_at_ms is that
+-- plus the occurrence's jitter. last_scheduled_at_ms is the high-water mark: no occurrence up to it is ever settled again. made_up counts
+-- the missed occurrences of the present absence that fire_all has admitted. Not armed: paused, disabled, archived, exhausted, or fired by
+-- something else than time. A claim is written and renewed in place (no index has its columns), so pages keep room for it.
 CREATE TABLE pawl.trigger_schedules (
   trigger_id uuid NOT NULL PRIMARY KEY REFERENCES pawl.triggers (id),
   task_id uuid NOT NULL REFERENCES pawl.tasks (id),
@@ -185,9 +185,9 @@ CREATE TABLE pawl.attempts (
 ) PARTITION BY RANGE (run_id);
 CREATE INDEX attempts_bad ON pawl.attempts (finished_at_ms, run_id) WHERE state <> 'succeeded';
 
--- One sequence numbers all events. Two writers of one subject need not wait for each other (a canceller and a worker that finishes), no number
--- is ever taken twice, and what is written after a commit is numbered behind it. (xid, seq) is the position in the stream of all events,
--- which is read no further than pg_snapshot_xmin(pg_current_snapshot()).
+-- One sequence numbers all events. Two writers of one subject need not wait for each other (a canceller and a worker that finishes), no
+-- number is ever taken twice, and what is written after a commit is numbered behind it. (xid, seq) is the position in the stream of all
+-- events, which is read no further than pg_snapshot_xmin(pg_current_snapshot()).
 CREATE SEQUENCE pawl.event_numbers;
 
 CREATE TABLE pawl.events (
@@ -244,8 +244,8 @@ CREATE TABLE pawl.ledger (
   trigger_id uuid NOT NULL,
   from_at_ms bigint NOT NULL,
   to_at_ms bigint NOT NULL,
-  outcome text NOT NULL CHECK (outcome IN ('skipped', 'coalesced', 'over_limit', 'overlap', 'paused', 'superseded', 'already_run', 'quarantined',
-    'too_old', 'archived', 'disabled')),
+  outcome text NOT NULL CHECK (outcome IN ('skipped', 'coalesced', 'over_limit', 'overlap', 'paused', 'superseded', 'already_run',
+    'quarantined',     'too_old', 'archived', 'disabled')),
   count bigint NOT NULL CHECK (count >= 1),
   count_exact boolean NOT NULL DEFAULT true,
   reason text,
@@ -255,8 +255,9 @@ CREATE TABLE pawl.ledger (
 );
 CREATE INDEX ledger_recorded ON pawl.ledger (recorded_at_ms);
 
--- Hot tables: an unfinished run has exactly one row in one of the three. lease_version never falls within an attempt. They live by insert and
--- delete, so vacuum comes by number of dead rows and at full speed, whatever the size, and never takes the lock that shrinking the file needs.
+-- Hot tables: an unfinished run has exactly one row in one of the three. lease_version never falls within an attempt. They live by insert
+-- and delete, so vacuum comes by number of dead rows and at full speed, whatever the size, and never takes the lock that shrinking the file
+-- needs.
 CREATE TABLE pawl.ready (
   run_id uuid NOT NULL PRIMARY KEY,
   attempt integer NOT NULL CHECK (attempt >= 1),
@@ -274,8 +275,8 @@ CREATE INDEX ready_order ON pawl.ready (pool_id, order_key, run_id);
 CREATE INDEX ready_task ON pawl.ready (task_id, pool_id, order_key, run_id);
 CREATE INDEX ready_start_by ON pawl.ready (start_by_at_ms, run_id) WHERE start_by_at_ms IS NOT NULL;
 
--- reason: limit (max_active), overlap, paused, retry, start_at, unsatisfiable (takes more slots than its pool has), manual (drift was found; it
--- waits for a person).
+-- reason: limit (max_active), overlap, paused, retry, start_at, unsatisfiable (takes more slots than its pool has), manual (drift was
+-- found; it waits for a person).
 CREATE TABLE pawl.parked (
   run_id uuid NOT NULL PRIMARY KEY,
   attempt integer NOT NULL CHECK (attempt >= 1),
@@ -378,7 +379,8 @@ CREATE TABLE pawl.task_gates (
 ) WITH (fillfactor = 50);
 
 CREATE VIEW pawl.v_runs AS
-SELECT r.id, r.project_id, p.name AS project, r.task_id, t.name AS task, g.name AS trigger_name, r.trigger_id, r.origin, r.nominal_at_ms, r.queued_at_ms,
+SELECT r.id, r.project_id, p.name AS project, r.task_id, t.name AS task, g.name AS trigger_name, r.trigger_id, r.origin, r.nominal_at_ms,
+  r.queued_at_ms,
   r.retry_of, r.requested_by, r.task_revision,
   CASE
     WHEN l.run_id IS NOT NULL THEN 'running'
@@ -392,7 +394,8 @@ SELECT r.id, r.project_id, p.name AS project, r.task_id, t.name AS task, g.name 
   CASE WHEN l.run_id IS NULL AND w.run_id IS NULL AND k.run_id IS NULL THEN a.finished_at_ms END AS finished_at_ms,
   CASE WHEN l.run_id IS NULL AND w.run_id IS NULL AND k.run_id IS NULL THEN a.exit_code END AS exit_code,
   CASE WHEN l.run_id IS NULL AND w.run_id IS NULL AND k.run_id IS NULL THEN a.signal END AS signal,
-  CASE WHEN l.run_id IS NOT NULL OR w.run_id IS NOT NULL THEN NULL WHEN k.run_id IS NOT NULL THEN coalesce(k.detail, k.reason) ELSE a.reason END AS reason
+  CASE WHEN l.run_id IS NOT NULL OR w.run_id IS NOT NULL THEN NULL WHEN k.run_id IS NOT NULL THEN coalesce(k.detail, k.reason)
+    ELSE a.reason END AS reason
 FROM pawl.runs r
 JOIN pawl.projects p ON p.id = r.project_id
 JOIN pawl.tasks t ON t.id = r.task_id
@@ -409,22 +412,26 @@ RETURN timestamptz 'epoch' + at_ms * interval '1 millisecond';
 REVOKE ALL ON FUNCTION pawl.at(bigint) FROM PUBLIC;
 
 CREATE VIEW pawl.v_run AS
-SELECT id, project, task, trigger_name AS trigger, origin, state, attempts, pawl.at(nominal_at_ms) AS nominal, pawl.at(queued_at_ms) AS queued,
+SELECT id, project, task, trigger_name AS trigger, origin, state, attempts, pawl.at(nominal_at_ms) AS nominal,
+  pawl.at(queued_at_ms) AS queued,
   pawl.at(started_at_ms) AS started, pawl.at(finished_at_ms) AS finished, exit_code, signal, reason, requested_by, retry_of
 FROM pawl.v_runs;
 
 CREATE VIEW pawl.v_attempt AS
-SELECT run_id, attempt, state, reason, exit_code, signal, lease_version, pawl.at(started_at_ms) AS started, pawl.at(finished_at_ms) AS finished,
+SELECT run_id, attempt, state, reason, exit_code, signal, lease_version, pawl.at(started_at_ms) AS started,
+  pawl.at(finished_at_ms) AS finished,
   NULL::timestamptz AS lease_expires, output_bytes, omitted_bytes, cpu_ms, max_rss_kib
 FROM pawl.attempts
 UNION ALL
-SELECT run_id, attempt, CASE WHEN started_at_ms IS NULL THEN 'leased' ELSE 'running' END, NULL, NULL, NULL, lease_version, pawl.at(started_at_ms), NULL,
+SELECT run_id, attempt, CASE WHEN started_at_ms IS NULL THEN 'leased' ELSE 'running' END, NULL, NULL, NULL, lease_version,
+  pawl.at(started_at_ms), NULL,
   pawl.at(expires_at_ms), NULL, NULL, NULL, NULL
 FROM pawl.leased
 UNION ALL
 SELECT run_id, attempt, 'waiting', NULL, NULL, NULL, lease_version, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM pawl.ready
 UNION ALL
-SELECT run_id, attempt, 'waiting', coalesce(detail, reason), NULL, NULL, lease_version, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM pawl.parked;
+SELECT run_id, attempt, 'waiting', coalesce(detail, reason), NULL, NULL, lease_version, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+  FROM pawl.parked;
 
 CREATE VIEW pawl.v_schedule AS
 SELECT p.name AS project, t.name AS task, g.name AS trigger, s.armed, pawl.at(s.next_fire_at_ms) AS next_fire, pawl.at(s.due_at_ms) AS due,
@@ -438,7 +445,8 @@ JOIN pawl.tasks t ON t.id = s.task_id
 JOIN pawl.triggers g ON g.id = s.trigger_id;
 
 CREATE VIEW pawl.v_ledger AS
-SELECT p.name AS project, t.name AS task, g.name AS trigger, l.outcome, pawl.at(l.from_at_ms) AS from_nominal, pawl.at(l.to_at_ms) AS to_nominal,
+SELECT p.name AS project, t.name AS task, g.name AS trigger, l.outcome, pawl.at(l.from_at_ms) AS from_nominal,
+  pawl.at(l.to_at_ms) AS to_nominal,
   l.count, l.count_exact, l.reason, pawl.at(l.recorded_at_ms) AS recorded, l.trigger_id
 FROM pawl.ledger l
 JOIN pawl.triggers g ON g.id = l.trigger_id

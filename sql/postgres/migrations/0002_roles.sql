@@ -2,8 +2,8 @@
 -- Who may do what. One table says it; granting and checking both read it. Kinds of roles: admin publishes and edits, runtime schedules,
 -- dispatches and recovers, ingress serves remote workers, viewer reads, enqueue asks for runs from SQL and nothing else.
 
--- The rights of each kind, object by object, as GRANT spells them: ('runtime', 'TABLE pawl.pool_gates', 'UPDATE (generation)'). S, I, U and D
--- stand for SELECT, INSERT, UPDATE and DELETE, X for EXECUTE, u for USAGE. What the schema does not have (yet) is left out.
+-- The rights of each kind, object by object, as GRANT spells them: ('runtime', 'TABLE pawl.pool_gates', 'UPDATE (generation)'). S, I, U and
+-- D stand for SELECT, INSERT, UPDATE and DELETE, X for EXECUTE, u for USAGE. What the schema does not have (yet) is left out.
 CREATE FUNCTION pawl.role_privileges() RETURNS TABLE (kind text, object text, privilege text)
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off
 BEGIN ATOMIC
@@ -36,7 +36,8 @@ BEGIN ATOMIC
     SELECT k.kind, s.what, n.name, p.mark
     FROM said s
     CROSS JOIN LATERAL string_to_table(s.names, ' ') AS n (name)
-    CROSS JOIN LATERAL (VALUES ('admin', s.admin), ('runtime', s.runtime), ('ingress', s.ingress), ('viewer', s.viewer), ('enqueue', s.enqueue)) AS k (kind, marks)
+    CROSS JOIN LATERAL (VALUES ('admin', s.admin), ('runtime', s.runtime), ('ingress', s.ingress), ('viewer', s.viewer),
+      ('enqueue', s.enqueue)) AS k (kind, marks)
     CROSS JOIN LATERAL string_to_table(k.marks, ' ') AS p (mark)
     WHERE p.mark <> ''),
   found AS (
@@ -56,8 +57,8 @@ BEGIN ATOMIC
     (VALUES (format('DATABASE %I', current_database()), 'CONNECT'), ('SCHEMA pawl', 'USAGE')) AS o (object, privilege);
 END;
 
--- What a role has too little ('missing') or too much ('extra') of for a kind, in effect: what PUBLIC and the roles that it may become give it
--- counts too. Object and privilege are as GRANT spells them. A role that no grant can hold back (a superuser, the owner) is one row.
+-- What a role has too little ('missing') or too much ('extra') of for a kind, in effect: what PUBLIC and the roles that it may become give
+-- it counts too. Object and privilege are as GRANT spells them. A role that no grant can hold back (a superuser, the owner) is one row.
 CREATE FUNCTION pawl.privilege_differences(kind text, role name) RETURNS TABLE (object text, privilege text, difference text)
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 #variable_conflict use_column
@@ -67,7 +68,8 @@ DECLARE
   faces oid[];
 BEGIN
   IF NOT EXISTS (SELECT 1 FROM pawl.role_privileges() p WHERE p.kind = of_kind) THEN
-    RAISE EXCEPTION 'there is no kind of role ''%''; there are admin, runtime, ingress, viewer and enqueue', of_kind USING ERRCODE = 'PW404';
+    RAISE EXCEPTION 'there is no kind of role ''%''; there are admin, runtime, ingress, viewer and enqueue',
+      of_kind USING ERRCODE = 'PW404';
   ELSIF who.oid IS NULL THEN
     RAISE EXCEPTION 'there is no role ''%''', role USING ERRCODE = 'PW404';
   END IF;
@@ -97,7 +99,8 @@ BEGIN
       SELECT 'TABLE ' || t.name, format('%s (%I)%s', p.privilege, a.attname, g.privilege)
       FROM relations t JOIN pg_attribute a ON a.attrelid = t.oid AND a.attacl IS NOT NULL AND NOT a.attisdropped
         CROSS JOIN grantable g CROSS JOIN unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'REFERENCES']) AS p (privilege)
-      WHERE t.relkind <> 'S' AND EXISTS (SELECT 1 FROM unnest(faces) f WHERE has_column_privilege(f, t.oid, a.attnum, p.privilege || g.privilege)
+      WHERE t.relkind <> 'S' AND EXISTS (SELECT 1 FROM unnest(faces) f
+        WHERE has_column_privilege(f, t.oid, a.attnum, p.privilege || g.privilege)
         AND NOT has_table_privilege(f, t.oid, p.privilege || g.privilege))
       UNION ALL
       SELECT 'SEQUENCE ' || t.name, p.privilege || g.privilege
@@ -106,7 +109,8 @@ BEGIN
       UNION ALL
       SELECT format('FUNCTION pawl.%I(%s)', p.proname, pg_get_function_identity_arguments(p.oid)), 'EXECUTE' || g.privilege
       FROM pg_proc p, grantable g
-      WHERE p.pronamespace = to_regnamespace('pawl') AND EXISTS (SELECT 1 FROM unnest(faces) f WHERE has_function_privilege(f, p.oid, 'EXECUTE' || g.privilege))
+      WHERE p.pronamespace = to_regnamespace('pawl') 
+        AND EXISTS (SELECT 1 FROM unnest(faces) f WHERE has_function_privilege(f, p.oid, 'EXECUTE' || g.privilege))
       UNION ALL
       SELECT 'SCHEMA pawl', p.privilege || g.privilege
       FROM grantable g, unnest(ARRAY['USAGE', 'CREATE']) AS p (privilege)
@@ -116,15 +120,17 @@ BEGIN
       FROM grantable g, unnest(ARRAY['CONNECT', 'CREATE', 'TEMPORARY']) AS p (privilege)
       WHERE EXISTS (SELECT 1 FROM unnest(faces) f WHERE has_database_privilege(f, current_database(), p.privilege || g.privilege))),
     may AS (SELECT p.object, p.privilege FROM pawl.role_privileges() p WHERE p.kind = of_kind)
-    SELECT m.object, m.privilege, 'missing' FROM may m WHERE NOT EXISTS (SELECT 1 FROM has h WHERE h.object = m.object AND h.privilege = m.privilege)
+    SELECT m.object, m.privilege, 'missing' FROM may m
+    WHERE NOT EXISTS (SELECT 1 FROM has h WHERE h.object = m.object AND h.privilege = m.privilege)
     UNION ALL
-    SELECT h.object, h.privilege, 'extra' FROM has h WHERE NOT EXISTS (SELECT 1 FROM may m WHERE m.object = h.object AND m.privilege = h.privilege)
+    SELECT h.object, h.privilege, 'extra' FROM has h
+    WHERE NOT EXISTS (SELECT 1 FROM may m WHERE m.object = h.object AND m.privilege = h.privilege)
     ORDER BY 1, 2;
 END $$;
 
--- Makes a role what its kind says: grants what is missing, takes away what is too much, and returns what it could not change (what PUBLIC or
--- another role gives, or a database that the owner of the schema does not own). Called by the owner of the schema; again whenever one likes.
--- The first grant takes TEMPORARY and CREATE on the database away from PUBLIC where the database is the caller's.
+-- Makes a role what its kind says: grants what is missing, takes away what is too much, and returns what it could not change (what PUBLIC
+-- or another role gives, or a database that the owner of the schema does not own). Called by the owner of the schema; again whenever one
+-- likes. The first grant takes TEMPORARY and CREATE on the database away from PUBLIC where the database is the caller's.
 CREATE FUNCTION pawl.grant_role(kind text, role name) RETURNS TABLE (object text, privilege text, difference text)
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 #variable_conflict use_column

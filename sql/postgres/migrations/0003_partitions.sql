@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- History by ranges of run ids. A range stands in runs, attempts, events and output alike: runs_20261201t00 begins at that hour (UTC). What is
--- older than the first range lies in the default partitions, whose CHECK says so; therefore ATTACH looks through none of their rows, and an
--- id that no range holds is refused instead of hiding in the default. Only the two functions below make and drop ranges.
+-- History by ranges of run ids. A range stands in runs, attempts, events and output alike: runs_20261201t00 begins at that hour (UTC). What
+-- is older than the first range lies in the default partitions, whose CHECK says so; therefore ATTACH looks through none of their rows, and
+-- an id that no range holds is refused instead of hiding in the default. Only the two functions below make and drop ranges.
 
 -- The least id of an instant: its first 48 bits.
 CREATE FUNCTION pawl.id_floor(at_ms bigint) RETURNS uuid LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -26,10 +26,10 @@ END;
 CREATE VIEW pawl.v_partition AS
 SELECT parent, name, pawl.at(from_ms) AS starts, pawl.at(to_ms) AS ends, pg_total_relation_size(oid) AS bytes FROM pawl.partitions();
 
--- Makes ranges up to ahead_ms from now, each width_ms wide, and returns where the last one ends: whoever admits needs that to lie ahead of him.
--- A gap that an absence left is one range. From the 48th on (nothing is dropped any more?) ranges are 31 days wide; with the default there are
--- at most 60 partitions a table.
--- A lock that is not to be had within 100 ms is asked for again, 20 times, without an error that anybody sees.
+-- Makes ranges up to ahead_ms from now, each width_ms wide, and returns where the last one ends: whoever admits needs that to lie ahead of
+-- him. A gap that an absence left is one range. From the 48th on (nothing is dropped any more?) ranges are 31 days wide; with the default
+-- there are at most 60 partitions a table. A lock that is not to be had within 100 ms is asked for again, 20 times, without an error that
+-- anybody sees.
 CREATE FUNCTION pawl.ensure_partitions(ahead_ms bigint DEFAULT 259200000, width_ms bigint DEFAULT 86400000) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '100ms' AS $$
 DECLARE
@@ -45,7 +45,8 @@ DECLARE
   parent text;
   child text;
 BEGIN
-  IF ahead_ms IS NULL OR ahead_ms NOT BETWEEN 0 AND 366 * day OR width_ms IS NULL OR width_ms NOT BETWEEN hour AND 31 * day OR width_ms % hour <> 0 THEN
+  IF ahead_ms IS NULL OR ahead_ms NOT BETWEEN 0 AND 366 * day
+      OR width_ms IS NULL OR width_ms NOT BETWEEN hour AND 31 * day OR width_ms % hour <> 0 THEN
     RAISE EXCEPTION 'ranges are whole hours wide, at most 31 days, and made at most 366 days ahead' USING ERRCODE = 'PW400';
   END IF;
   LOOP
@@ -72,9 +73,9 @@ BEGIN
   END LOOP;
 END $$;
 
--- Drops what ended before an instant: 1,000 finished runs of the default partitions, and whole ranges, oldest first, up to the first one that
--- must be kept. Returns a row for each range that it dropped or stopped at, with the reason. Raises the horizon (meta, horizon_ms): below it
--- pawl no longer knows what ran. An instant of less than an hour ago is refused.
+-- Drops what ended before an instant: 1,000 finished runs of the default partitions, and whole ranges, oldest first, up to the first one
+-- that must be kept. Returns a row for each range that it dropped or stopped at, with the reason. Raises the horizon (meta, horizon_ms):
+-- below it pawl no longer knows what ran. An instant of less than an hour ago is refused.
 CREATE FUNCTION pawl.drop_partitions(before_ms bigint) RETURNS TABLE (range text, dropped boolean, reason text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '100ms' AS $$
 DECLARE
