@@ -346,12 +346,6 @@ gboolean pawl_store_pull(
     pawl_db_rollback(store->db);
     return FALSE;
   }
-  gint64 ready;
-  if (!pawl_store_waiting(store, &ready, &result.next_wake_at_ms, error)) {
-    /* the grants are durable: they must reach the worker whatever the read says */
-    g_clear_error(error);
-    result.more = TRUE;
-  }
   while (given->len > 0) g_ptr_array_add(grants, g_ptr_array_steal_index(given, 0));
   *ret_result = result;
   return TRUE;

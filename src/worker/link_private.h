@@ -17,6 +17,7 @@ typedef struct {
   PawlFence fence;
   PawlGrant *grant; /* MAIL: NULL */
   char *label;      /* "backup/nightly" */
+  gboolean begins;  /* it was handed to the supervisor, and its start is not recorded yet */
   gboolean ready;   /* the runner is up; its start is to be recorded */
   gboolean done;    /* it ended, and its finish is to be recorded */
   PawlProcess runner;
@@ -47,12 +48,13 @@ struct PawlWorker {
   atomic_bool drain_seen;
   atomic_uint active, running; /* jobs; those of them whose processes may live */
   pthread_mutex_t lock;
-  GQueue inbox;           /* PawlReport *; under `lock` */
-  GHashTable *jobs;       /* PawlJob by run id */
-  gint64 wake_at_ms;      /* wall clock; 0: nothing is planned */
-  gint64 pull_mono_ms;    /* pulls nothing before; 0: no such wait */
-  gint64 compare_mono_ms; /* settle_unknown: not before */
-  gint64 retry_ms;        /* the store failed: wait so long */
+  GQueue inbox;                 /* PawlReport *; under `lock` */
+  GHashTable *jobs;             /* PawlJob by run id */
+  gint64 wake_at_ms;            /* wall clock; 0: nothing is planned */
+  gint64 pull_mono_ms;          /* pulls nothing before; 0: no such wait */
+  gint64 compare_mono_ms;       /* settle_unknown: not before */
+  gint64 put_off_until_mono_ms; /* ends and output wait for starts until then; 0: they do not */
+  gint64 retry_ms;              /* the store failed: wait so long */
 };
 
 /* ---- link_work.c ---- */

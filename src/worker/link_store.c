@@ -22,7 +22,7 @@ static GArray *collect_starts(PawlWorker *worker) {
   for (PawlJob *job = next_job(&iter); job != NULL; job = next_job(&iter)) {
     if (!job->ready || job->done) continue;
     if (pawl_clock_boot_ms() >= job->lease_end_boot_ms) { /* pawl was frozen: nothing of it has run, and it waits again */
-      job->ready = FALSE;
+      job->begins = job->ready = FALSE;
       pawl_supervisor_stop(worker->supervisor, &job->fence, PAWL_STOP_LEASE);
       continue;
     }
@@ -77,7 +77,7 @@ gboolean pawl_link_record_starts(PawlWorker *worker, GError **error) {
     const PawlStart *start = &g_array_index(starts, PawlStart, i);
     PawlJob *job = job_of(worker, &start->run);
     PAWL_FAULT("start.before_go");
-    job->ready = FALSE;
+    job->begins = job->ready = FALSE;
     if (start->accepted)
       pawl_supervisor_go(worker->supervisor, &job->fence);
     else if (!refuse(worker, job, error)) {

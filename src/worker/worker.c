@@ -19,6 +19,7 @@
 #define FAKE_CLOCK_LOOK_MS 100
 #define STOP_WAIT_MS 5000
 #define SHORT_OF_MEANS_MS 1000
+#define PUT_OFF_MS 50    /* so long, at most, ends and output wait for starts */
 #define COMPARE_MS 30000 /* how often, at most, the leases held are compared with the jobs known */
 
 void pawl_job_free(PawlJob *job) {
@@ -50,9 +51,10 @@ static void unring(int fd) {
 static void on_report(PawlReport *report, gpointer data) {
   PawlWorker *worker = data;
   pthread_mutex_lock(&worker->lock);
+  gboolean was_empty = g_queue_is_empty(&worker->inbox);
   g_queue_push_tail(&worker->inbox, report);
   pthread_mutex_unlock(&worker->lock);
-  ring(worker->wake_fd);
+  if (was_empty) ring(worker->wake_fd); /* it is read before the inbox is emptied */
 }
 
 static void forget_chunks(PawlJob *job, gint64 from_seq, gint64 before_seq) {
@@ -177,6 +179,7 @@ static void take_grant(PawlWorker *worker, PawlGrant *grant, gint64 lease_end_bo
     return;
   }
   work->lease_end_boot_ms = job->lease_end_boot_ms = lease_end_boot_ms;
+  job->begins = TRUE;
   pawl_renewer_add(worker->renewer, &job->fence);
   pawl_supervisor_submit(worker->supervisor, work);
 }
@@ -211,8 +214,10 @@ static gboolean pull(PawlWorker *worker, GError **error) {
     return FALSE;
   }
   for (guint i = 0; i < grants->len; i++) take_grant(worker, g_ptr_array_index(grants, i), lease_end_boot_ms);
-  worker->wake_at_ms = result.next_wake_at_ms;
-  if (result.more) atomic_store(&worker->work_waits, TRUE);
+  gint64 ready;
+  /* Only now: the grants are durable, and what they start waits for nothing. */
+  gboolean known = pawl_store_waiting(worker->store, &ready, &worker->wake_at_ms, NULL);
+  if (result.more || !known) atomic_store(&worker->work_waits, TRUE);
   return TRUE;
 }
 
@@ -250,28 +255,45 @@ static gboolean settle_unknown(PawlWorker *worker, GError **error) {
 
 static gboolean is_due(const PawlWorker *worker) { return worker->wake_at_ms != 0 && worker->wake_at_ms <= pawl_clock_wall_ms(); }
 
-static gboolean work_once(PawlWorker *worker, GError **error) {
-  take_inbox(worker);
-  if (!pawl_link_record_starts(worker, error) || !pawl_link_record_output(worker, error) || !pawl_link_record_ends(worker, error))
-    return FALSE;
+static gboolean pull_what_waits(PawlWorker *worker, GError **error) {
   if (!atomic_exchange(&worker->work_waits, FALSE) && !is_due(worker)) return TRUE;
   return stop_cancelled(worker, error) && settle_unknown(worker, error) && pull(worker, error);
 }
 
-static gboolean has_done(PawlWorker *worker) {
+/* Starts come first: while some of what was handed out has not begun, what others wrote and how they ended is put off, a little. A start
+ * uses up what is handed out, and more is handed out only for room that recorded ends have made, so this ends by itself. */
+static gboolean may_put_off(PawlWorker *worker) {
   GHashTableIter iter;
-  gpointer job;
+  gpointer value;
+  gboolean some_begin = FALSE;
   g_hash_table_iter_init(&iter, worker->jobs);
-  while (g_hash_table_iter_next(&iter, NULL, &job))
-    if (((PawlJob *)job)->done) return TRUE;
-  return FALSE;
+  while (!some_begin && g_hash_table_iter_next(&iter, NULL, &value)) {
+    const PawlJob *job = value;
+    some_begin = job->begins && !job->done;
+  }
+  if (!some_begin)
+    worker->put_off_until_mono_ms = 0;
+  else if (worker->put_off_until_mono_ms == 0)
+    worker->put_off_until_mono_ms = pawl_clock_mono_ms() + PUT_OFF_MS;
+  return some_begin && pawl_clock_mono_ms() < worker->put_off_until_mono_ms;
+}
+
+static gboolean work_once(PawlWorker *worker, GError **error) {
+  take_inbox(worker);
+  if (!pawl_link_record_starts(worker, error)) return FALSE;
+  gboolean pulled = pull_what_waits(worker, error);
+  if (may_put_off(worker)) return pulled;
+  worker->put_off_until_mono_ms = 0;
+  GError **later = pulled ? error : NULL; /* what cannot be pulled keeps no end from being recorded */
+  return pawl_link_record_output(worker, later) && pawl_link_record_ends(worker, later) && pulled;
 }
 
 /* Milliseconds until something is to be done without anybody ringing; -1: nothing is. */
 static int wait_ms(PawlWorker *worker) {
   gint64 ms = -1;
   if (worker->retry_ms != 0) return (int)worker->retry_ms;
-  if (atomic_load(&worker->work_waits) || has_done(worker)) return 0;
+  if (atomic_load(&worker->work_waits)) return 0;
+  if (worker->put_off_until_mono_ms != 0) return (int)CLAMP(worker->put_off_until_mono_ms - pawl_clock_mono_ms(), 0, PUT_OFF_MS);
   if (worker->pull_mono_ms != 0) {
     ms = MAX(worker->pull_mono_ms - pawl_clock_mono_ms(), 0);
     if (ms == 0) {
