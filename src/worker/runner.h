@@ -19,10 +19,11 @@ typedef struct {
   int32_t found; /* the file exists, so ENOENT is about its interpreter */
 } RunnerStartFailure;
 
-/* Forks the child that becomes the work: own session and group, user, umask, working directory, default signals, and of pawl's file
- * descriptors only 0, 1 and 2. It dies with the runner (PR_SET_PDEATHSIG). Returns its pid, or -1 with errno. `*ret_failure_fd`
- * is at its end once the work is executed, and gives one RunnerStartFailure when it could not be. */
-pid_t runner_start(const RunnerSpec *spec, int *ret_failure_fd);
+/* Makes the child that becomes the work: own session and group, user, umask, working directory, default signals, and the descriptors
+ * `given` as its 0, 1 and 2, no others. It dies with the runner (PR_SET_PDEATHSIG). Returns its pid, or -1 with errno. `*ret_failure_fd`
+ * is at its end once the work is executed, and gives one RunnerStartFailure when it could not be; until then what `spec` points to stays
+ * as it is. One start at a time. */
+pid_t runner_start(const RunnerSpec *spec, const int given[3], int *ret_failure_fd);
 
 /* Sends `signal` and then SIGCONT to each living descendant once. */
 void runner_tree_signal(int signal);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pawl-runner: the small process between pawl and the work of one attempt.
  *
- * It is started by the supervisor with the control socket as file descriptor 3 and the work's stdin, stdout and stderr as 0, 1 and 2,
- * in a session of its own, with all signals blocked. It reads what to start (SPEC), waits for GO, starts it, and from then on
- * sees to it that nothing of it outlives its time:
+ * It is started by the supervisor with the control socket as file descriptor 3, in a session of its own, with all signals blocked. It reads
+ * what to start (SPEC), waits for GO, starts it, and from then on sees to it that nothing of it outlives its time:
  *
  *   the lease ends (CLOCK_BOOTTIME, which counts suspend) | TERM a little before, KILL at that instant
  *   the timeout                                           | TERM, KILL after kill_after
@@ -12,11 +11,12 @@
  *   the control socket closes: pawl is dead               | TERM, KILL after min(kill_after, 2 s)
  *   the main process ends and others live on              | left alone if the task keeps background processes, else the same
  *
- * TERM and KILL go to every descendant (runner_tree.c). The runner ends when it has no child left, so it leaves no zombie and nothing
- * alive; what it reports last (ENDED) is therefore true.
+ * TERM and KILL go to every descendant (runner_tree.c). The runner reports the end (ENDED) when it has no child left, so it leaves no
+ * zombie and nothing alive, and what it reports is true. Where work has ended by itself and left nothing behind, the runner is as it was
+ * before, and stays for another attempt: a short run then costs no process but its own. Else it exits.
  *
- * It is a program of its own, static, without GLib and mostly without libc (runner_libc.c says why), because it is started once
- * per attempt and stays as long as the work: it costs a few pages and a fraction of a millisecond. */
+ * It is a program of its own, static, of libc alone, because there is one for each attempt and it stays as long as the work: it costs a few
+ * pages and a fraction of a millisecond. */
 #include "worker/runner.h"
 
 #include <errno.h>
@@ -47,15 +47,18 @@ typedef enum {
 typedef struct {
   Phase phase;
   int signals, timer, failure; /* file descriptors; failure: the pipe that closes on exec, -1 when closed */
+  int given[3];                /* the work's stdin, stdout and stderr; -1: not there */
+  bool served;                 /* this is not its first attempt */
   bool control_open;
   bool have_spec;
   RunnerSpec spec;
   pid_t work;
   bool work_reaped; /* `status` is known */
   int status;
-  uint32_t stop;   /* why it is stopped, RUNNER_STOP_NONE: it is not */
-  bool terminated; /* TERM was sent */
-  bool killing;    /* KILL was sent; repeated until no child is left */
+  int64_t cpu_us, max_rss_kib; /* of all that were waited for, and of those that they waited for */
+  uint32_t stop;               /* why it is stopped, RUNNER_STOP_NONE: it is not */
+  bool terminated;             /* TERM was sent */
+  bool killing;                /* KILL was sent; repeated until no child is left */
   bool left_background;
   bool protocol_broken;
   int64_t lease_term_at_ms, timeout_at_ms, kill_at_ms, again_at_ms; /* boot clock; 0: never */
@@ -123,23 +126,54 @@ static _Noreturn void end_not_started(Runner *r, const RunnerStartFailure *failu
   _exit(0);
 }
 
-static _Noreturn void end_ended(Runner *r) {
-  struct rusage usage; /* of all that were waited for, and of those that they waited for */
-  getrusage(RUSAGE_CHILDREN, &usage);
-  RunnerEnded ended = {.status = r->status, .stop = (uint8_t)r->stop, .killed = r->killing, .left_background = r->left_background};
-  ended.cpu_ms = (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * INT64_C(1000) + (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000;
-  ended.max_rss_kib = usage.ru_maxrss;
-  send_frame(r, RUNNER_ENDED, &ended, sizeof ended);
-  _exit(r->protocol_broken ? EXIT_PROTOCOL : 0);
+static void forget_spec(Runner *r) {
+  if (r->spec_memory) munmap(r->spec_memory, r->spec_bytes); /* it can be megabytes, and the work can take days */
+  r->spec_memory = NULL;
 }
+
+static void close_given(Runner *r) {
+  for (int i = 0; i < 3; i++) {
+    if (r->given[i] >= 0) close(r->given[i]);
+    r->given[i] = -1;
+  }
+}
+
+static void begin_anew(Runner *r) {
+  *r = (Runner){.signals = r->signals,
+    .timer = r->timer,
+    .armed_at_ms = r->armed_at_ms,
+    .failure = -1,
+    .given = {-1, -1, -1},
+    .control_open = true,
+    .served = true};
+}
+
+/* Only returns when it stays. */
+static void report_ended(Runner *r) {
+  RunnerEnded ended = {.status = r->status,
+    .stop = (uint8_t)r->stop,
+    .killed = r->killing,
+    .left_background = r->left_background,
+    .stays = r->control_open && r->got_bytes == 0 && !r->terminated && !r->left_background,
+    .cpu_ms = r->cpu_us / 1000,
+    .max_rss_kib = r->max_rss_kib};
+  send_frame(r, RUNNER_ENDED, &ended, sizeof ended);
+  if (!ended.stays) _exit(r->protocol_broken ? EXIT_PROTOCOL : 0);
+  begin_anew(r);
+}
+
+static int64_t us_of(struct timeval time) { return time.tv_sec * INT64_C(1000000) + time.tv_usec; }
 
 /* Reaps all that have ended. False when no child is left. */
 static bool reap(Runner *r) {
   for (;;) {
     int status;
-    pid_t pid = waitpid(-1, &status, WNOHANG);
+    struct rusage usage;
+    pid_t pid = wait4(-1, &status, WNOHANG, &usage);
     if (pid == 0) return true;
     if (pid < 0) return errno == EINTR;
+    r->cpu_us += us_of(usage.ru_utime) + us_of(usage.ru_stime);
+    if (usage.ru_maxrss > r->max_rss_kib) r->max_rss_kib = usage.ru_maxrss;
     if (pid != r->work) continue;
     r->status = status;
     r->work_reaped = true;
@@ -175,7 +209,7 @@ static void control_lost(Runner *r, bool broken) {
 }
 
 static void take_spec(Runner *r) {
-  size_t n = runner_spec_pointers(r->payload, r->head.bytes);
+  size_t n = r->given[0] >= 0 ? runner_spec_pointers(r->payload, r->head.bytes) : 0;
   char **pointers = small_pointers;
   if (n > sizeof small_pointers / sizeof *small_pointers) pointers = runner_memory(n * sizeof *pointers);
   if (n == 0 || !pointers || !runner_spec_read(r->payload, r->head.bytes, pointers, &r->spec)) {
@@ -189,12 +223,12 @@ static void take_spec(Runner *r) {
 static void go(Runner *r) {
   int64_t now_ms = boot_ms();
   if (r->lease_term_at_ms && now_ms >= r->lease_term_at_ms) stop(r, RUNNER_STOP_LEASE, 0);
-  r->work = runner_start(&r->spec, &r->failure);
+  r->work = runner_start(&r->spec, r->given, &r->failure);
   if (r->work < 0) {
     RunnerStartFailure failure = {.step = RUNNER_STEP_FORK, .error = errno};
     end_not_started(r, &failure);
   }
-  runner_close_range(0, 2, 0); /* only the work holds its pipes now, so their end is the end of the work's writing */
+  close_given(r); /* only the work holds its pipes now, so their end is the end of the work's writing */
   r->phase = PHASE_STARTING;
   if (r->spec.timeout_ms) r->timeout_at_ms = now_ms + r->spec.timeout_ms;
 }
@@ -203,7 +237,8 @@ static void take_frame(Runner *r) {
   RunnerStop command = {0};
   RunnerRenew renew;
   bool first = r->head.type == RUNNER_SPEC;
-  if (first == r->have_spec) { /* SPEC comes first and once */
+  if (!first && !r->have_spec && r->served) return; /* it was for the one before */
+  if (first == r->have_spec) {                      /* SPEC comes first and once */
     control_lost(r, true);
     return;
   }
@@ -245,12 +280,31 @@ static bool take_head(Runner *r) {
   return r->payload != NULL;
 }
 
+/* Reads into `to`, and takes descriptors that come along: three, before SPEC. */
+static ssize_t receive(Runner *r, void *to, size_t bytes) {
+  _Alignas(struct cmsghdr) uint8_t room[CMSG_SPACE(sizeof r->given)];
+  struct iovec part = {.iov_base = to, .iov_len = bytes};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+  ssize_t n = recvmsg(RUNNER_CONTROL_FD, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  if (n <= 0) return n;
+  if (message.msg_flags & MSG_CTRUNC && r->phase == PHASE_WAITING) {
+    RunnerStartFailure failure = {.step = RUNNER_STEP_SET_UP, .error = EMFILE};
+    end_not_started(r, &failure);
+  }
+  struct cmsghdr *extra = CMSG_FIRSTHDR(&message);
+  if (!extra) return n;
+  bool whole = extra->cmsg_type == SCM_RIGHTS && extra->cmsg_len == CMSG_LEN(sizeof r->given);
+  if (!whole || r->given[0] >= 0 || r->have_spec) return 0; /* as if it were closed: nothing of it has run, or it is stopped */
+  memcpy(r->given, CMSG_DATA(extra), sizeof r->given);
+  return n;
+}
+
 static void read_control(Runner *r) {
   while (r->control_open) {
     bool in_head = r->got_bytes < sizeof r->head;
     size_t at = in_head ? r->got_bytes : r->got_bytes - sizeof r->head;
     uint8_t *to = in_head ? (uint8_t *)&r->head : r->payload;
-    ssize_t n = recv(RUNNER_CONTROL_FD, to + at, (in_head ? sizeof r->head : r->head.bytes) - at, MSG_DONTWAIT);
+    ssize_t n = receive(r, to + at, (in_head ? sizeof r->head : r->head.bytes) - at);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (n <= 0) {
       control_lost(r, false);
@@ -278,14 +332,14 @@ static void read_failure(Runner *r) {
     waitpid(r->work, NULL, 0); /* it exits right after it has written */
     end_not_started(r, &failure);
   }
-  if (r->spec_memory) munmap(r->spec_memory, r->spec_bytes); /* it can be megabytes, and the work can take days */
-  r->spec_memory = NULL;
+  forget_spec(r);
   RunnerStarted started = {.pid = r->work};
   send_frame(r, RUNNER_STARTED, &started, sizeof started);
   r->phase = PHASE_RUNNING;
 }
 
 static void children_changed(Runner *r) {
+  if (r->phase == PHASE_WAITING) return; /* an old signal: there is none */
   bool some_left = reap(r);
   if (r->work_reaped && r->phase != PHASE_ENDED) {
     if (r->failure >= 0) read_failure(r); /* in the order in which it happened; the pipe is at its end */
@@ -294,11 +348,11 @@ static void children_changed(Runner *r) {
     /* When it is being stopped, all have their TERM and the time of the stop: a shell ends at once, what it started may have to tidy up. */
     if (some_left && r->stop == RUNNER_STOP_NONE) {
       r->left_background = true;
-      if (r->spec.flags & RUNNER_KEEP_BACKGROUND) end_ended(r);
+      if (r->spec.flags & RUNNER_KEEP_BACKGROUND) report_ended(r);
       stop(r, RUNNER_STOP_NONE, short_grace_ms(r));
     }
   }
-  if (!some_left) end_ended(r);
+  if (!some_left) report_ended(r);
 }
 
 /* Acts on what is due, and returns when to look again; 0: at no set time. */
@@ -355,7 +409,7 @@ static void set_up(Runner *r) {
 }
 
 int main(void) {
-  Runner runner = {.control_open = true, .failure = -1}, *r = &runner;
+  Runner runner = {.control_open = true, .failure = -1, .given = {-1, -1, -1}}, *r = &runner;
   set_up(r);
   for (;;) {
     arm(r, act_on_time(r));

@@ -6,7 +6,10 @@
  * is malformed: the runner then kills its work and ends; the supervisor kills the runner.
  *
  *   to the runner:  SPEC first and once, GO once, then RENEW, STOP and KILL in any number
- *   from it:        NOT_STARTED, or STARTED and later ENDED; after either end it exits
+ *   from it:        NOT_STARTED, or STARTED and later ENDED; after NOT_STARTED it exits, after ENDED too, unless that says that it stays:
+ *                   then the same begins anew, and what still arrives for the one that has ended is ignored
+ *
+ * With SPEC's first byte travel three file descriptors (SCM_RIGHTS): the work's stdin, stdout and stderr.
  *
  * This file does without GLib, because the runner does. */
 #pragma once
@@ -15,7 +18,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define RUNNER_PROTO_VERSION 1
+#define RUNNER_PROTO_VERSION 2
 #define RUNNER_CONTROL_FD 3
 #define RUNNER_SPEC_MAX_BYTES (16u << 20) /* beyond any ARG_MAX: what the kernel takes fits */
 #define RUNNER_COMMAND_MAX_BYTES 16u      /* payload of any other frame to the runner */
@@ -73,7 +76,7 @@ typedef struct {
   uint8_t stop;   /* PawlStop */
   uint8_t killed;
   uint8_t left_background;
-  uint8_t zero;
+  uint8_t stays; /* the runner waits for another SPEC; else it exits */
   int64_t cpu_ms;
   int64_t max_rss_kib;
 } RunnerEnded;

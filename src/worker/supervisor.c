@@ -17,6 +17,8 @@
 #include <unistd.h>
 
 #define EVENTS_A_ROUND 64
+#define CROWD 16
+#define CROWD_WAIT_MS 2
 #define BUFFER_BYTES (64 * 1024)
 #define CLOSE_MS 10000 /* what can't be killed for so long is left to its fate when the supervisor is freed */
 
@@ -61,7 +63,7 @@ static void act_on_time(PawlSupervisor *supervisor) {
     if (at_ms && (next_ms == 0 || at_ms < next_ms)) next_ms = at_ms;
   }
   if (supervisor->spare_at_ms && supervisor->spare_at_ms <= now_ms)
-    pawl_spare_make(supervisor);
+    pawl_spare_settle(supervisor);
   else if (supervisor->spare_at_ms && (next_ms == 0 || supervisor->spare_at_ms < next_ms))
     next_ms = supervisor->spare_at_ms;
   if (next_ms) pawl_supervisor_set_timer(supervisor, next_ms);
@@ -163,6 +165,10 @@ static void spawn_next(PawlSupervisor *supervisor) {
   if (attempt->go_wanted) pawl_attempt_go(attempt);
 }
 
+/* So many begin that another runner would only take the processor from them; one of theirs may soon be free. Time breaks it: what hangs
+ * before its exec holds up nobody. */
+static gboolean is_crowded(const PawlSupervisor *supervisor) { return supervisor->n_begin >= CROWD && supervisor->spares.length == 0; }
+
 static void bury(PawlSupervisor *supervisor) {
   for (guint i = 0; i < supervisor->finished->len; i++) {
     Attempt *attempt = g_ptr_array_index(supervisor->finished, i);
@@ -170,6 +176,7 @@ static void bury(PawlSupervisor *supervisor) {
     g_hash_table_remove(supervisor->attempts, &attempt->fence); /* frees it */
   }
   g_ptr_array_set_size(supervisor->finished, 0);
+  g_ptr_array_set_size(supervisor->dropped, 0);
 }
 
 static gboolean is_over(const PawlSupervisor *supervisor) {
@@ -184,9 +191,8 @@ static void take_event(PawlSupervisor *supervisor, Watch *watch, guint32 events)
     if (!watch->attempt->finished) pawl_attempt_event(watch->attempt, watch, events);
     return;
   }
-  if (watch->kind == WATCH_SPARE) { /* somebody killed it */
-    pawl_spare_drop(supervisor);
-    pawl_spare_later(supervisor);
+  if (watch->kind == WATCH_RUNNER || watch->kind == WATCH_CONTROL) { /* somebody killed it */
+    pawl_spare_lost(supervisor, watch);
     return;
   }
   if (read(watch->fd, &count, sizeof count) < 0) return;
@@ -197,16 +203,17 @@ static void *supervisor_main(void *data) {
   PawlSupervisor *supervisor = data;
   struct epoll_event events[EVENTS_A_ROUND];
   pthread_setname_np(pthread_self(), "supervisor");
-  pawl_spare_make(supervisor);
+  pawl_spare_settle(supervisor);
   while (!is_over(supervisor)) {
-    int wait_ms = g_queue_is_empty(&supervisor->to_spawn) ? -1 : 0;
+    int wait_ms = g_queue_is_empty(&supervisor->to_spawn) ? -1 : is_crowded(supervisor) ? CROWD_WAIT_MS : 0;
     int n = epoll_wait(supervisor->epoll, events, EVENTS_A_ROUND, wait_ms);
     for (int i = 0; i < n; i++) take_event(supervisor, events[i].data.ptr, events[i].events);
     obey_all(supervisor);
-    spawn_next(supervisor);
+    if (n == 0 || !is_crowded(supervisor)) spawn_next(supervisor);
     bury(supervisor);
   }
-  pawl_spare_drop(supervisor);
+  pawl_spare_drop_all(supervisor);
+  bury(supervisor);
   return NULL;
 }
 
@@ -288,6 +295,7 @@ static void free_all(PawlSupervisor *supervisor) {
   g_queue_clear(&supervisor->to_spawn);
   g_hash_table_unref(supervisor->attempts);
   g_ptr_array_unref(supervisor->finished);
+  g_ptr_array_unref(supervisor->dropped);
   g_free(supervisor->runner_path);
   close_fd(supervisor->epoll);
   close_fd(supervisor->wake.fd);
@@ -304,10 +312,11 @@ PawlSupervisor *pawl_supervisor_new(const PawlSupervisorOptions *options, GError
   PawlSupervisor *supervisor = g_new0(PawlSupervisor, 1);
   supervisor->options = *options;
   supervisor->runner_path = g_strdup(options->runner_path);
-  supervisor->spare.handle.fd = -1;
   supervisor->epoll = supervisor->null_fd = supervisor->runner_fd = supervisor->wake.fd = supervisor->timer.fd = -1;
   supervisor->attempts = g_hash_table_new_full(fence_hash, fence_equal, NULL, (GDestroyNotify)pawl_attempt_free);
   supervisor->finished = g_ptr_array_new();
+  supervisor->dropped = g_ptr_array_new_with_free_func(g_free);
+  g_queue_init(&supervisor->spares);
   supervisor->buffer = g_malloc(BUFFER_BYTES);
   g_queue_init(&supervisor->to_spawn);
   g_queue_init(&supervisor->shared.commands);

@@ -6,7 +6,8 @@
  *
  * Each attempt has a runner of its own (pawl-runner, runner_main.c): a small static process between pawl and the work. The runner holds
  * the lease's end on CLOCK_BOOTTIME, is child subreaper, and ends every descendant at the lease's end, at a stop, or at once when its
- * control socket closes. So work never outlives the worker, whatever happens to it (G6).
+ * control socket closes. So work never outlives the worker, whatever happens to it (G6). A runner whose work has ended by itself and
+ * has left nothing behind may serve another attempt later: a runner's identity tells attempts apart that are running, not that were.
  *
  * An attempt's life: submit (the runner is spawned and waits) -> PAWL_REPORT_READY with the runner's identity -> the link records the
  * start durably -> go (the work is executed) -> STARTED -> OUTPUT... -> ENDED. Before `go` nothing of the work has run. Exactly one ENDED

@@ -27,13 +27,18 @@ Attempt *pawl_attempt_new(PawlSupervisor *supervisor, PawlWork *work) {
   attempt->fence = work->fence;
   attempt->work = work;
   attempt->lease_end_boot_ms = work->lease_end_boot_ms;
-  attempt->control.fd = attempt->runner.fd = attempt->input.fd = attempt->out[0].fd = attempt->out[1].fd = -1;
+  attempt->input.fd = attempt->out[0].fd = attempt->out[1].fd = -1;
   return attempt;
 }
 
+static void close_runner(Attempt *attempt) {
+  if (!attempt->runner) return;
+  pawl_supervisor_close_watch(attempt->supervisor, &attempt->runner->control);
+  pawl_supervisor_close_watch(attempt->supervisor, &attempt->runner->handle);
+}
+
 static void close_all(Attempt *attempt) {
-  pawl_supervisor_close_watch(attempt->supervisor, &attempt->control);
-  pawl_supervisor_close_watch(attempt->supervisor, &attempt->runner);
+  close_runner(attempt);
   pawl_supervisor_close_watch(attempt->supervisor, &attempt->input);
   pawl_supervisor_close_watch(attempt->supervisor, &attempt->out[0]);
   pawl_supervisor_close_watch(attempt->supervisor, &attempt->out[1]);
@@ -41,6 +46,7 @@ static void close_all(Attempt *attempt) {
 
 void pawl_attempt_free(Attempt *attempt) {
   close_all(attempt);
+  pawl_runner_free(attempt->supervisor, attempt->runner);
   pawl_work_free(attempt->work);
   g_clear_pointer(&attempt->unsent, g_byte_array_unref);
   g_clear_pointer(&attempt->input_bytes, g_bytes_unref);
@@ -168,6 +174,12 @@ static void settle(Attempt *attempt) {
   finish(attempt);
 }
 
+void pawl_attempt_began(Attempt *attempt) {
+  if (!attempt->begins) return;
+  attempt->begins = FALSE;
+  attempt->supervisor->n_begin--;
+}
+
 void pawl_attempt_not_started(Attempt *attempt, PawlStop stop, const char *why) {
   attempt->process.pid = 0; /* there is no runner, or none any more */
   pawl_attempt_set_ended(attempt, PAWL_END_NOT_STARTED, stop, why);
@@ -192,13 +204,13 @@ static void lost(Attempt *attempt) {
 
 static void reap(Attempt *attempt) {
   pawl_attempt_read_runner(attempt); /* its last words */
+  if (!attempt->runner) return;
   siginfo_t info = {0};
-  int done = waitid(P_PIDFD, (id_t)attempt->runner.fd, &info, WEXITED | WNOHANG);
+  int done = waitid(P_PIDFD, (id_t)attempt->runner->handle.fd, &info, WEXITED | WNOHANG);
   if (done == 0 && info.si_pid == 0) return;
   /* Otherwise it was reaped here or, when pawl is PID 1, by the kernel (ECHILD). */
   attempt->reaped = TRUE;
-  pawl_supervisor_close_watch(attempt->supervisor, &attempt->runner);
-  pawl_supervisor_close_watch(attempt->supervisor, &attempt->control);
+  close_runner(attempt);
   if (!attempt->ended) lost(attempt);
 }
 
@@ -234,7 +246,6 @@ void pawl_attempt_event(Attempt *attempt, Watch *watch, guint32 events) {
     if (read_output(attempt, watch)) set_output_timer(attempt);
     break;
   case WATCH_WAKE:
-  case WATCH_SPARE:
   case WATCH_TIMER: break;
   }
   settle(attempt);

@@ -3,6 +3,7 @@
  *
  *   supervisor.c          the thread: commands, epoll, the timer
  *   supervisor_spawn.c    from a PawlWork to a runner that waits for GO
+ *   supervisor_spare.c    runners that wait for an attempt
  *   supervisor_attempt.c  one attempt: what is asked of it, its pipes, and its end
  *   supervisor_runner.c   the conversation with its runner
  *   supervisor_rescue.c   ends what a lost or stuck runner left behind, on a thread of its own
@@ -23,7 +24,7 @@
 
 typedef struct Attempt Attempt;
 
-typedef enum { WATCH_WAKE, WATCH_TIMER, WATCH_SPARE, WATCH_CONTROL, WATCH_RUNNER, WATCH_INPUT, WATCH_STDOUT, WATCH_STDERR } WatchKind;
+typedef enum { WATCH_WAKE, WATCH_TIMER, WATCH_CONTROL, WATCH_RUNNER, WATCH_INPUT, WATCH_STDOUT, WATCH_STDERR } WatchKind;
 typedef struct {
   WatchKind kind;
   int fd; /* -1: closed */
@@ -36,12 +37,19 @@ typedef struct {
   atomic_size_t bytes;
 } Unread;
 
+/* pawl's side of a runner: of one that serves an attempt, or of a spare one, which waits and knows nothing of any. */
+typedef struct {
+  PawlProcess process;
+  Watch control, handle; /* their attempt is the one that it serves; NULL: it is spare */
+} Runner;
+
 struct Attempt {
   PawlSupervisor *supervisor;
   PawlFence fence;
-  PawlWork *work; /* until the runner is spawned */
-  Watch control, runner, input, out[2];
-  PawlProcess process; /* the runner */
+  PawlWork *work; /* until it has a runner */
+  Runner *runner; /* NULL: none yet, or it was given back */
+  Watch input, out[2];
+  PawlProcess process; /* the runner; pid 0: there never was one */
   pid_t work_pid;      /* 0: not started */
 
   GByteArray *unsent;                                        /* for the runner; NULL: nothing */
@@ -58,7 +66,9 @@ struct Attempt {
   gboolean go_wanted; /* go came before the runner was spawned */
   gboolean try_again; /* the runner could not be spawned for want of descriptors, processes or memory */
   gboolean went;      /* GO was sent: something of the work can have run */
-  gboolean reaped;    /* the runner has ended and is no zombie */
+  gboolean begins;    /* it has a runner, and that has not said yet what became of the start */
+  gboolean stays;     /* the runner said that it can serve another */
+  gboolean reaped;    /* the runner has ended and is no zombie, or was given back */
   gboolean rescuing;  /* a rescue thread is at work */
   gboolean finished;  /* ENDED was reported */
   PawlStop asked;     /* why it was asked to stop */
@@ -83,13 +93,6 @@ typedef struct {
   pthread_t thread; /* RESCUED */
 } Command;
 
-/* A runner that was spawned ahead of the next attempt and knows nothing of it. handle.fd -1: there is none. */
-typedef struct {
-  PawlProcess process;
-  Watch handle;
-  int control, out[2]; /* pawl's ends; its stdin is empty */
-} Spare;
-
 struct PawlSupervisor {
   PawlSupervisorOptions options;
   pthread_t thread;
@@ -102,9 +105,11 @@ struct PawlSupervisor {
   gint64 timer_at_ms;   /* 0: not armed */
   GHashTable *attempts; /* &attempt->fence -> Attempt * */
   GQueue to_spawn;      /* Attempt * */
-  Spare spare;
-  gint64 spare_at_ms;  /* boot clock: make the next one then; 0: there is one, or none is wanted */
-  GPtrArray *finished; /* Attempt *, freed when the round is over */
+  guint n_begin;        /* attempts that begin */
+  GQueue spares;        /* Runner *, the last used first */
+  gint64 spare_at_ms;   /* boot clock: see to it then that there is one spare runner; 0: no need */
+  GPtrArray *finished;  /* Attempt *, freed when the round is over */
+  GPtrArray *dropped;   /* Runner *, likewise */
   guint n_rescues;
   struct sigaction former_sigchld; /* with reap_orphans */
   gint64 close_at_ms;              /* 0: open; else it ends then, whatever still lives */
@@ -127,11 +132,22 @@ void pawl_supervisor_set_timer(PawlSupervisor *supervisor, gint64 at_ms);
 
 /* supervisor_spawn.c. FALSE: it could not be spawned; `*ret_why` (freed by the caller) says why. */
 gboolean pawl_attempt_spawn(Attempt *attempt, char **ret_why);
-void pawl_spare_make(PawlSupervisor *supervisor);  /* does nothing where there is one; a failure is no matter */
-void pawl_spare_later(PawlSupervisor *supervisor); /* makes one in a moment */
-void pawl_spare_drop(PawlSupervisor *supervisor);  /* ends it */
 /* The errno stands for a want of descriptors, processes or memory, which passes. */
 gboolean pawl_spawn_is_want(int error);
+
+/* supervisor_spare.c */
+Runner *pawl_spare_take(PawlSupervisor *supervisor, Attempt *attempt); /* NULL: there is none */
+void pawl_spare_put(PawlSupervisor *supervisor, Runner *runner);       /* one that has served */
+gboolean pawl_spare_is_wanted(const PawlSupervisor *supervisor);
+void pawl_spare_lost(PawlSupervisor *supervisor, const Watch *watch); /* a spare one has something to say, but that it has ended */
+void pawl_spare_settle(PawlSupervisor *supervisor);                   /* at spare_at_ms: one is left, or made */
+void pawl_spare_drop_all(PawlSupervisor *supervisor);
+
+/* supervisor_spawn.c: a spare runner; NULL: a want, or another failure, with errno. */
+Runner *pawl_runner_new(PawlSupervisor *supervisor);
+void pawl_runner_serve(Runner *runner, Attempt *attempt); /* NULL: it is spare */
+void pawl_runner_free(PawlSupervisor *supervisor, Runner *runner);
+void pawl_runner_kill(Runner *runner); /* and reaps it */
 
 /* supervisor_runner.c */
 void pawl_attempt_flush(Attempt *attempt); /* writes what is unsent, as far as it goes without waiting */
@@ -149,6 +165,7 @@ void pawl_attempt_stop(Attempt *attempt, PawlStop why, gboolean at_once);
 void pawl_attempt_guard_lease(Attempt *attempt);
 void pawl_attempt_guard_timeout(Attempt *attempt); /* the work is being started, or has been */
 void pawl_attempt_rescued(Attempt *attempt, gboolean all_dead);
+void pawl_attempt_began(Attempt *attempt); /* its runner has said what became of the start, or never will */
 void pawl_attempt_not_started(Attempt *attempt, PawlStop stop, const char *why);
 void pawl_attempt_event(Attempt *attempt, Watch *watch, guint32 events);
 /* Does what is due and returns when to come again; 0: never. */

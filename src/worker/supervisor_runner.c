@@ -14,17 +14,19 @@
 G_STATIC_ASSERT((int)RUNNER_STOP_CANCEL == (int)PAWL_STOP_CANCEL && (int)RUNNER_STOP_TIMEOUT == (int)PAWL_STOP_TIMEOUT &&
                 (int)RUNNER_STOP_LEASE == (int)PAWL_STOP_LEASE && (int)RUNNER_STOP_DRAIN == (int)PAWL_STOP_DRAIN);
 
+static gboolean has_control(const Attempt *attempt) { return attempt->runner && attempt->runner->control.fd >= 0; }
+
 void pawl_attempt_flush(Attempt *attempt) {
   GByteArray *unsent = attempt->unsent;
-  if (!unsent || attempt->control.fd < 0) return;
-  gssize n = send(attempt->control.fd, unsent->data, unsent->len, MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (!unsent || !has_control(attempt)) return;
+  gssize n = send(attempt->runner->control.fd, unsent->data, unsent->len, MSG_NOSIGNAL | MSG_DONTWAIT);
   if (n < 0 && errno != EAGAIN && errno != EINTR) n = unsent->len; /* it is gone: what it has said is still to be read */
   if (n > 0) g_byte_array_remove_range(unsent, 0, (guint)n);
   gboolean all_sent = unsent->len == 0;
   if (all_sent) g_clear_pointer(&attempt->unsent, g_byte_array_unref);
   if (all_sent == attempt->wants_to_send) {
     attempt->wants_to_send = !all_sent;
-    pawl_supervisor_rewatch(attempt->supervisor, &attempt->control, all_sent ? EPOLLIN : EPOLLIN | EPOLLOUT);
+    pawl_supervisor_rewatch(attempt->supervisor, &attempt->runner->control, all_sent ? EPOLLIN : EPOLLIN | EPOLLOUT);
   }
 }
 
@@ -34,8 +36,8 @@ void pawl_attempt_send(Attempt *attempt, RunnerFrameType type, const void *paylo
   memcpy(frame, &head, sizeof head);
   if (bytes) memcpy(frame + sizeof head, payload, bytes);
   bytes += sizeof head;
-  if (attempt->control.fd < 0) return;
-  if (!attempt->unsent && send(attempt->control.fd, frame, bytes, MSG_NOSIGNAL | MSG_DONTWAIT) == (gssize)bytes) return;
+  if (!has_control(attempt)) return;
+  if (!attempt->unsent && send(attempt->runner->control.fd, frame, bytes, MSG_NOSIGNAL | MSG_DONTWAIT) == (gssize)bytes) return;
   if (!attempt->unsent) attempt->unsent = g_byte_array_new(); /* a stream socket takes so few bytes whole or not at all */
   g_byte_array_append(attempt->unsent, frame, (guint)bytes);
   pawl_attempt_flush(attempt);
@@ -43,6 +45,7 @@ void pawl_attempt_send(Attempt *attempt, RunnerFrameType type, const void *paylo
 
 void pawl_attempt_set_ended(Attempt *attempt, PawlEnd end, PawlStop stop, const char *detail) {
   if (attempt->ended) return;
+  pawl_attempt_began(attempt);
   attempt->ended = pawl_report_new(PAWL_REPORT_ENDED, &attempt->fence, pawl_clock_wall_ms());
   attempt->ended->end = end;
   attempt->ended->stop = stop;
@@ -55,6 +58,7 @@ static void take_started(Attempt *attempt, const guint8 *payload) {
   RunnerStarted started;
   memcpy(&started, payload, sizeof started);
   attempt->work_pid = started.pid;
+  pawl_attempt_began(attempt);
   pawl_attempt_guard_timeout(attempt);
   PawlReport *what = pawl_report_new(PAWL_REPORT_STARTED, &attempt->fence, pawl_clock_wall_ms());
   what->work_pid = started.pid;
@@ -70,6 +74,7 @@ static void take_ended(Attempt *attempt, const guint8 *payload) {
     attempt->ended->signal = WTERMSIG(ended.status);
   else
     attempt->ended->code = WEXITSTATUS(ended.status);
+  attempt->stays = ended.stays != 0;
   attempt->ended->killed = ended.killed;
   attempt->ended->left_background = ended.left_background;
   attempt->ended->cpu_ms = ended.cpu_ms;
@@ -136,14 +141,29 @@ static gboolean take_frames(Attempt *attempt) {
   return TRUE;
 }
 
+/* It can serve another: nothing of this attempt is on its way any more, in either direction, and nobody is about to end it. */
+static void give_back(Attempt *attempt) {
+  PawlSupervisor *supervisor = attempt->supervisor;
+  if (attempt->frame_bytes > 0 || attempt->unsent || attempt->rescuing || !pawl_spare_is_wanted(supervisor)) {
+    pawl_supervisor_close_watch(supervisor, &attempt->runner->control); /* it ends */
+    return;
+  }
+  pawl_spare_put(supervisor, g_steal_pointer(&attempt->runner));
+  attempt->reaped = TRUE;
+}
+
 void pawl_attempt_read_runner(Attempt *attempt) {
-  while (attempt->control.fd >= 0) {
-    gssize n = recv(attempt->control.fd, attempt->frame + attempt->frame_bytes, sizeof attempt->frame - attempt->frame_bytes, MSG_DONTWAIT);
+  while (has_control(attempt)) {
+    int fd = attempt->runner->control.fd;
+    gssize n = recv(fd, attempt->frame + attempt->frame_bytes, sizeof attempt->frame - attempt->frame_bytes, MSG_DONTWAIT);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EAGAIN) return;
     if (n > 0) attempt->frame_bytes += (gsize)n;
     gboolean sound = n > 0 && take_frames(attempt);
     if (n > 0 && !sound) kill(attempt->process.pid, SIGKILL); /* not reaped yet, so the number is still its own */
-    if (!sound) pawl_supervisor_close_watch(attempt->supervisor, &attempt->control);
+    if (!sound)
+      pawl_supervisor_close_watch(attempt->supervisor, &attempt->runner->control);
+    else if (attempt->stays)
+      give_back(attempt);
   }
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a PawlWork to a runner that waits for GO.
- *
- * One runner is spawned ahead (the spare), so that a start does not wait until the kernel has made a process: it has been told nothing
- * yet and waits for its spec. Whoever takes it lets the next one be made a moment later, when the start is over. */
+/* From a PawlWork to a runner that waits for GO. */
 #include "worker/supervisor_private.h"
 
 #include "base/clock.h"
@@ -18,14 +15,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SPARE_LATER_MS 20 /* so long after a start the next spare is made: the start's own work comes first */
-
-/* The runner's ends, and pawl's. -1: none. */
+/* The work's ends, and pawl's. -1: none. */
 typedef struct {
-  int control[2], input[2], out[2][2]; /* [0] is pawl's, [1] the runner's */
+  int input[2], out[2][2]; /* [0] is pawl's, [1] the work's */
 } Ends;
 
-static const Ends no_ends = {{-1, -1}, {-1, -1}, {{-1, -1}, {-1, -1}}};
+static const Ends no_ends = {{-1, -1}, {{-1, -1}, {-1, -1}}};
 
 static void close_pair(int pair[2]) {
   for (int i = 0; i < 2; i++)
@@ -33,13 +28,13 @@ static void close_pair(int pair[2]) {
 }
 
 static void close_ends(Ends *ends) {
-  close_pair(ends->control);
   close_pair(ends->input);
   close_pair(ends->out[0]);
   close_pair(ends->out[1]);
 }
 
-/* posix_spawn moves the runner's ends to 0 to 3 one after the other: none may already be there (pawl was started with a closed stdin). */
+/* posix_spawn moves the runner's ends to 0 to 3 one after the other: none may already be there (pawl was started with a closed stdin), and
+ * who writes to such a number may not write to a runner or to a work. */
 static gboolean lift(int pair[2]) {
   for (int i = 0; i < 2; i++) {
     if (pair[i] > RUNNER_CONTROL_FD) continue;
@@ -68,7 +63,6 @@ static void give_pipe(const PawlWork *work, const int pair[2]) {
 static gboolean has_input(const PawlWork *work) { return work->input && g_bytes_get_size(work->input) > 0; }
 
 static gboolean make_ends(gboolean with_input, Ends *ends) {
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends->control) != 0 || !lift(ends->control)) return FALSE;
   if (with_input && !make_pipe(ends->input, FALSE)) return FALSE;
   return make_pipe(ends->out[0], TRUE) && make_pipe(ends->out[1], TRUE);
 }
@@ -83,13 +77,13 @@ static const char *path_of_runner(const PawlSupervisor *supervisor) {
 }
 
 /* Returns 0 or an errno. */
-static int spawn_runner(PawlSupervisor *supervisor, const Ends *ends, pid_t *ret_pid) {
+static int spawn_runner(PawlSupervisor *supervisor, int control, pid_t *ret_pid) {
   static char *const argv[] = {(char *)"pawl-runner", NULL};
   char *no_environment[] = {NULL}; /* nothing of pawl's settings, and no mark of an attempt */
   posix_spawn_file_actions_t actions;
   int error = posix_spawn_file_actions_init(&actions);
   if (error) return error;
-  int from[] = {ends->input[1] >= 0 ? ends->input[1] : supervisor->null_fd, ends->out[0][1], ends->out[1][1], ends->control[1]};
+  int from[] = {supervisor->null_fd, supervisor->null_fd, supervisor->null_fd, control};
   for (int fd = 0; fd <= RUNNER_CONTROL_FD && !error; fd++) error = posix_spawn_file_actions_adddup2(&actions, from[fd], fd);
   if (!error) error = posix_spawn(ret_pid, path_of_runner(supervisor), &actions, &supervisor->spawn_attributes, argv, no_environment);
   posix_spawn_file_actions_destroy(&actions);
@@ -116,79 +110,69 @@ static RunnerSpec spec_of(const Attempt *attempt) {
   return spec;
 }
 
-static void send_spec(Attempt *attempt) {
+/* The spec, and the work's three descriptors with its first byte. Returns 0 or an errno. */
+static int send_spec(Attempt *attempt, const Ends *ends) {
+  int fds[] = {ends->input[1] >= 0 ? ends->input[1] : attempt->supervisor->null_fd, ends->out[0][1], ends->out[1][1]};
   RunnerSpec spec = spec_of(attempt);
   gsize bytes = sizeof(RunnerHead) + runner_spec_bytes(&spec);
-  attempt->unsent = g_byte_array_new();
-  g_byte_array_set_size(attempt->unsent, (guint)bytes);
-  runner_spec_write(&spec, attempt->unsent->data);
+  g_autoptr(GByteArray) frame = g_byte_array_new();
+  g_byte_array_set_size(frame, (guint)bytes);
+  runner_spec_write(&spec, frame->data);
+  union {
+    struct cmsghdr head;
+    guint8 bytes[CMSG_SPACE(sizeof fds)];
+  } extra = {.head = {.cmsg_len = CMSG_LEN(sizeof fds), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
+  memcpy(CMSG_DATA(&extra.head), fds, sizeof fds);
+  struct iovec part = {.iov_base = frame->data, .iov_len = frame->len};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &extra, .msg_controllen = sizeof extra};
+  gssize n;
+  do n = sendmsg(attempt->runner->control.fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  while (n < 0 && errno == EINTR);
+  if (n < 0) return errno;
+  if ((gsize)n == bytes) return 0;
+  g_byte_array_remove_range(frame, 0, (guint)n);
+  attempt->unsent = g_steal_pointer(&frame);
   pawl_attempt_flush(attempt);
+  return 0;
 }
 
-/* A runner, its identity, and a handle that tells of its end. Returns 0 or an errno; then nothing is left. */
-static int make_runner(PawlSupervisor *supervisor, gboolean with_input, Ends *ends, PawlProcess *process, int *ret_handle) {
-  if (!make_ends(with_input, ends)) return errno;
-  int error = spawn_runner(supervisor, ends, &process->pid);
-  if (error) return error;
-  pawl_process_identify(process->pid, process); /* it is no stranger: a child that was not waited for keeps its number */
-  *ret_handle = (int)syscall(SYS_pidfd_open, process->pid, 0);
-  if (*ret_handle >= 0) return 0;
-  error = errno;
-  kill(process->pid, SIGKILL);
-  while (waitpid(process->pid, NULL, 0) < 0 && errno == EINTR) continue;
-  return error;
+void pawl_runner_serve(Runner *runner, Attempt *attempt) { runner->control.attempt = runner->handle.attempt = attempt; }
+
+void pawl_runner_free(PawlSupervisor *supervisor, Runner *runner) {
+  if (!runner) return;
+  pawl_supervisor_close_watch(supervisor, &runner->control);
+  pawl_supervisor_close_watch(supervisor, &runner->handle);
+  g_free(runner);
 }
 
-static void close_fd(int *fd) {
-  if (*fd >= 0) close(*fd);
-  *fd = -1;
+void pawl_runner_kill(Runner *runner) {
+  if (runner->handle.fd >= 0)
+    syscall(SYS_pidfd_send_signal, runner->handle.fd, SIGKILL, NULL, 0);
+  else
+    kill(runner->process.pid, SIGKILL); /* just spawned: no stranger */
+  while (waitpid(runner->process.pid, NULL, 0) < 0 && errno == EINTR) continue;
 }
 
-void pawl_spare_make(PawlSupervisor *supervisor) {
-  Spare *spare = &supervisor->spare;
-  Ends ends = no_ends;
-  int handle = -1;
-  supervisor->spare_at_ms = 0;
-  if (spare->handle.fd >= 0 || supervisor->close_at_ms) return;
-  if (make_runner(supervisor, FALSE, &ends, &spare->process, &handle) == 0) {
-    *spare = (Spare){.process = spare->process,
-      .handle = {.kind = WATCH_SPARE, .fd = handle},
-      .control = ends.control[0],
-      .out = {ends.out[0][0], ends.out[1][0]}};
-    ends.control[0] = ends.out[0][0] = ends.out[1][0] = -1;
-    if (!pawl_supervisor_watch(supervisor, &spare->handle, EPOLLIN)) pawl_spare_drop(supervisor);
+Runner *pawl_runner_new(PawlSupervisor *supervisor) {
+  int pair[2], error;
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0) return NULL;
+  Runner *runner = g_new0(Runner, 1);
+  runner->handle = (Watch){.kind = WATCH_RUNNER, .fd = -1};
+  error = lift(pair) ? spawn_runner(supervisor, pair[1], &runner->process.pid) : errno;
+  runner->control = (Watch){.kind = WATCH_CONTROL, .fd = pair[0]};
+  close(pair[1]);
+  if (!error) {
+    pawl_process_identify(runner->process.pid, &runner->process);
+    runner->handle.fd = (int)syscall(SYS_pidfd_open, runner->process.pid, 0);
+    if (runner->handle.fd >= 0 && pawl_supervisor_watch(supervisor, &runner->handle, EPOLLIN) &&
+        pawl_supervisor_watch(supervisor, &runner->control, EPOLLIN))
+      return runner;
+    error = errno;
+    pawl_runner_kill(runner);
   }
-  close_ends(&ends);
-}
-
-void pawl_spare_later(PawlSupervisor *supervisor) {
-  supervisor->spare_at_ms = pawl_clock_boot_ms() + SPARE_LATER_MS;
-  pawl_supervisor_set_timer(supervisor, supervisor->spare_at_ms);
-}
-
-void pawl_spare_drop(PawlSupervisor *supervisor) {
-  Spare *spare = &supervisor->spare;
-  if (spare->handle.fd < 0) return;
-  kill(spare->process.pid, SIGKILL);
-  while (waitpid(spare->process.pid, NULL, 0) < 0 && errno == EINTR) continue;
-  pawl_supervisor_close_watch(supervisor, &spare->handle);
-  close_fd(&spare->control);
-  close_fd(&spare->out[0]);
-  close_fd(&spare->out[1]);
-}
-
-/* FALSE: there is none, or the work has an input, and the spare has no pipe for one. */
-static gboolean take_spare(Attempt *attempt, Ends *ends, int *ret_handle) {
-  PawlSupervisor *supervisor = attempt->supervisor;
-  Spare *spare = &supervisor->spare;
-  if (spare->handle.fd < 0 || has_input(attempt->work)) return FALSE;
-  attempt->process = spare->process;
-  *ret_handle = spare->handle.fd;
-  ends->control[0] = spare->control;
-  ends->out[0][0] = spare->out[0];
-  ends->out[1][0] = spare->out[1];
-  spare->handle.fd = spare->control = spare->out[0] = spare->out[1] = -1;
-  return TRUE;
+  pawl_runner_free(supervisor, runner);
+  errno = error;
+  return NULL;
 }
 
 static void adopt(Watch *watch, WatchKind kind, Attempt *attempt, int *fd) {
@@ -196,17 +180,12 @@ static void adopt(Watch *watch, WatchKind kind, Attempt *attempt, int *fd) {
   *fd = -1;
 }
 
-static gboolean watch_ends(Attempt *attempt, Ends *ends, int *handle, gboolean was_spare) {
+static gboolean watch_ends(Attempt *attempt, Ends *ends) {
   PawlSupervisor *supervisor = attempt->supervisor;
-  adopt(&attempt->runner, WATCH_RUNNER, attempt, handle);
-  adopt(&attempt->control, WATCH_CONTROL, attempt, &ends->control[0]);
   adopt(&attempt->input, WATCH_INPUT, attempt, &ends->input[0]);
   adopt(&attempt->out[0], WATCH_STDOUT, attempt, &ends->out[0][0]);
   adopt(&attempt->out[1], WATCH_STDERR, attempt, &ends->out[1][0]);
-  if (was_spare) pawl_supervisor_rewatch(supervisor, &attempt->runner, EPOLLIN); /* it was watched as the spare */
-  return (was_spare || pawl_supervisor_watch(supervisor, &attempt->runner, EPOLLIN)) &&
-         pawl_supervisor_watch(supervisor, &attempt->control, EPOLLIN) && pawl_supervisor_watch(supervisor, &attempt->out[0], EPOLLIN) &&
-         pawl_supervisor_watch(supervisor, &attempt->out[1], EPOLLIN) &&
+  return pawl_supervisor_watch(supervisor, &attempt->out[0], EPOLLIN) && pawl_supervisor_watch(supervisor, &attempt->out[1], EPOLLIN) &&
          (attempt->input.fd < 0 || pawl_supervisor_watch(supervisor, &attempt->input, EPOLLOUT));
 }
 
@@ -220,24 +199,34 @@ static char *too_large(const PawlWork *work) {
     work->argv[0], bytes);
 }
 
-/* Returns 0 or an errno. */
+/* A runner that has its spec. Returns 0 or an errno; then there is none. */
 static int obtain_runner(Attempt *attempt, Ends *ends) {
-  int handle = -1, error = 0;
+  PawlSupervisor *supervisor = attempt->supervisor;
   if (pawl_fault_hit("worker.spawn")) return EAGAIN;
-  gboolean was_spare = take_spare(attempt, ends, &handle);
-  if (!was_spare) error = make_runner(attempt->supervisor, has_input(attempt->work), ends, &attempt->process, &handle);
-  if (error) return error;
+  if (!make_ends(has_input(attempt->work), ends)) return errno;
   give_pipe(attempt->work, ends->input);
   give_pipe(attempt->work, ends->out[0]);
   give_pipe(attempt->work, ends->out[1]);
-  if (watch_ends(attempt, ends, &handle, was_spare)) return 0;
-  error = errno;
-  kill(attempt->process.pid, SIGKILL);
-  while (waitpid(attempt->process.pid, NULL, 0) < 0 && errno == EINTR) continue;
-  return error;
+  for (;;) {
+    gboolean was_spare = (attempt->runner = pawl_spare_take(supervisor, attempt)) != NULL;
+    if (!was_spare && !(attempt->runner = pawl_runner_new(supervisor))) return errno;
+    pawl_runner_serve(attempt->runner, attempt);
+    int error = send_spec(attempt, ends);
+    if (!error && watch_ends(attempt, ends)) break;
+    if (!error) error = errno;
+    pawl_runner_kill(attempt->runner);
+    pawl_supervisor_close_watch(supervisor, &attempt->runner->control);
+    pawl_supervisor_close_watch(supervisor, &attempt->runner->handle);
+    g_ptr_array_add(supervisor->dropped, g_steal_pointer(&attempt->runner));
+    if (!was_spare || error != EPIPE) return error; /* EPIPE: somebody has killed the spare one */
+  }
+  attempt->process = attempt->runner->process;
+  return 0;
 }
 
-gboolean pawl_spawn_is_want(int error) { return error == EMFILE || error == ENFILE || error == EAGAIN || error == ENOMEM; }
+gboolean pawl_spawn_is_want(int error) {
+  return error == EMFILE || error == ENFILE || error == EAGAIN || error == ENOMEM || error == ENOBUFS || error == ETOOMANYREFS;
+}
 
 gboolean pawl_attempt_spawn(Attempt *attempt, char **ret_why) {
   char *why = too_large(attempt->work);
@@ -250,7 +239,6 @@ gboolean pawl_attempt_spawn(Attempt *attempt, char **ret_why) {
     *ret_why = why;
     return FALSE;
   }
-  pawl_spare_later(attempt->supervisor);
   const PawlWork *work = attempt->work;
   attempt->timeout_ms = CLAMP(work->timeout_ms, 0, RUNNER_TIME_MAX_MS);
   attempt->kill_after_ms = CLAMP(work->kill_after_ms, 0, RUNNER_TIME_MAX_MS);
@@ -259,8 +247,9 @@ gboolean pawl_attempt_spawn(Attempt *attempt, char **ret_why) {
   attempt->output = pawl_output_new(work->output_cap_bytes, work->secrets);
   attempt->unread = pawl_unread_ref(NULL);
   if (attempt->input.fd >= 0) attempt->input_bytes = g_bytes_ref(work->input);
-  send_spec(attempt);
   g_clear_pointer(&attempt->work, pawl_work_free);
+  attempt->begins = TRUE;
+  attempt->supervisor->n_begin++;
   if (attempt->input.fd >= 0) pawl_attempt_write_input(attempt);
   pawl_attempt_guard_lease(attempt);
   return TRUE;

@@ -138,6 +138,24 @@ static void send_bytes(const Runner *runner, const void *bytes, gsize n) {
   }
 }
 
+/* The first byte, with `n` descriptors of /dev/null. */
+static void send_descriptors(const Runner *runner, const void *byte, guint n) {
+  int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC), fds[] = {null_fd, null_fd, null_fd};
+  _Alignas(struct cmsghdr) guint8 room[CMSG_SPACE(sizeof fds)] = {0};
+  struct cmsghdr *extra = (gpointer)room;
+  *extra = (struct cmsghdr){.cmsg_len = CMSG_LEN(n * sizeof *fds), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+  memcpy(CMSG_DATA(extra), fds, n * sizeof *fds);
+  struct iovec part = {.iov_base = (gpointer)byte, .iov_len = 1};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = room, .msg_controllen = CMSG_SPACE(n * sizeof *fds)};
+  g_assert_cmpint(sendmsg(runner->control, &message, MSG_NOSIGNAL), ==, 1);
+  close(null_fd);
+}
+
+static void send_spec(const Runner *runner, const GByteArray *frame) {
+  send_descriptors(runner, frame->data, 3);
+  send_bytes(runner, frame->data + 1, frame->len - 1);
+}
+
 static void send_frame(const Runner *runner, RunnerFrameType type, const void *payload, gsize bytes) {
   RunnerHead head = runner_head(type, bytes);
   send_bytes(runner, &head, sizeof head);
@@ -174,7 +192,8 @@ static void test_runner_byte_by_byte(void) {
   g_autoptr(GByteArray) frame = write_spec(&spec);
   RunnerHead go = runner_head(RUNNER_GO, 0);
   g_byte_array_append(frame, (const guint8 *)&go, sizeof go);
-  for (guint i = 0; i < frame->len; i++) send_bytes(&runner, frame->data + i, 1);
+  send_descriptors(&runner, frame->data, 3);
+  for (guint i = 1; i < frame->len; i++) send_bytes(&runner, frame->data + i, 1);
   RunnerStarted started;
   g_assert_true(next_frame(&runner, RUNNER_STARTED, &started, sizeof started));
   g_assert_cmpint(kill(started.pid, 0), ==, 0);
@@ -184,6 +203,7 @@ static void test_runner_byte_by_byte(void) {
   g_assert_true(next_frame(&runner, RUNNER_ENDED, &ended, sizeof ended));
   g_assert_cmpint(WTERMSIG(ended.status), ==, SIGTERM);
   g_assert_cmpint(ended.stop, ==, RUNNER_STOP_CANCEL);
+  g_assert_false(ended.stays);
   g_assert_cmpint(end_of(&runner), ==, 0);
 }
 
@@ -191,12 +211,12 @@ static void test_runner_byte_by_byte(void) {
 static void test_runner_refuses(void) {
   RunnerSpec spec = example();
   g_autoptr(GByteArray) frame = write_spec(&spec);
-  for (int i = 0; i < 6; i++) {
+  for (int i = 0; i < 9; i++) {
     Runner runner = start_runner();
     RunnerHead head = runner_head(RUNNER_GO, 0);
     if (i == 0) send_bytes(&runner, &head, sizeof head); /* GO without SPEC */
     if (i == 1) {
-      send_bytes(&runner, frame->data, frame->len); /* SPEC twice */
+      send_spec(&runner, frame); /* SPEC twice */
       send_bytes(&runner, frame->data, frame->len);
     }
     if (i == 2) {
@@ -210,9 +230,16 @@ static void test_runner_refuses(void) {
     if (i == 4) {
       g_autofree guint8 *copy = g_memdup2(frame->data, frame->len);
       copy[frame->len - 1] = 'x'; /* the last string has no end */
-      send_bytes(&runner, copy, frame->len);
+      send_descriptors(&runner, copy, 3);
+      send_bytes(&runner, copy + 1, frame->len - 1);
     }
     if (i == 5) send_bytes(&runner, "some noise that is no frame at all", 34);
+    if (i == 6) send_bytes(&runner, frame->data, frame->len); /* without descriptors */
+    if (i == 7) send_descriptors(&runner, frame->data, 2);
+    if (i == 8) {
+      send_descriptors(&runner, frame->data, 3);
+      send_descriptors(&runner, frame->data + 1, 3);
+    }
     g_assert_false(next_frame(&runner, RUNNER_STARTED, NULL, 0));
     g_assert_cmpint(WEXITSTATUS(end_of(&runner)), ==, 76);
   }
@@ -224,13 +251,42 @@ static void test_runner_ends_its_work(void) {
   RunnerSpec spec = example();
   spec.kill_after_ms = 60000;
   g_autoptr(GByteArray) frame = write_spec(&spec);
-  send_bytes(&runner, frame->data, frame->len);
+  send_spec(&runner, frame);
   send_frame(&runner, RUNNER_GO, NULL, 0);
   RunnerStarted started;
   g_assert_true(next_frame(&runner, RUNNER_STARTED, &started, sizeof started));
   send_bytes(&runner, "some noise that is no frame at all", 34);
   g_assert_cmpint(WEXITSTATUS(end_of(&runner)), ==, 76);
   g_assert_cmpint(kill(started.pid, 0), ==, -1);
+}
+
+/* Work that ended by itself and left nothing leaves the runner as it was; what comes too late for it does not concern the next. */
+static void test_runner_serves_again(void) {
+  Runner runner = start_runner();
+  RunnerSpec spec = example();
+  char *argv[] = {(char *)"/bin/sh", (char *)"-c", (char *)"exit 7", NULL}, *stopped[] = {(char *)"/bin/sleep", (char *)"1000", NULL};
+  spec.flags = 0;
+  RunnerStarted started;
+  RunnerEnded ended;
+  RunnerStop stop = {.why = RUNNER_STOP_CANCEL};
+  RunnerRenew renew = {.lease_end_boot_ms = 1};
+  for (int i = 0; i < 4; i++) {
+    gboolean last = i == 3;
+    spec.argv = last ? stopped : argv;
+    g_autoptr(GByteArray) frame = write_spec(&spec);
+    send_spec(&runner, frame);
+    send_frame(&runner, RUNNER_GO, NULL, 0);
+    g_assert_true(next_frame(&runner, RUNNER_STARTED, &started, sizeof started));
+    if (last) send_frame(&runner, RUNNER_STOP, &stop, sizeof stop);
+    g_assert_true(next_frame(&runner, RUNNER_ENDED, &ended, sizeof ended));
+    g_assert_cmpint(ended.stays, ==, !last);
+    g_assert_cmpint(ended.status, ==, last ? SIGTERM : 7 << 8);
+    if (last) break;
+    send_frame(&runner, RUNNER_RENEW, &renew, sizeof renew);
+    send_frame(&runner, RUNNER_STOP, &stop, sizeof stop);
+    send_frame(&runner, RUNNER_KILL, &stop, sizeof stop);
+  }
+  g_assert_cmpint(end_of(&runner), ==, 0);
 }
 
 int main(int argc, char **argv) {
@@ -240,6 +296,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/proto/heads", test_heads);
   g_test_add_func("/proto/runner-byte-by-byte", test_runner_byte_by_byte);
   g_test_add_func("/proto/runner-refuses", test_runner_refuses);
+  g_test_add_func("/proto/runner-serves-again", test_runner_serves_again);
   g_test_add_func("/proto/runner-ends-its-work", test_runner_ends_its_work);
   return g_test_run();
 }

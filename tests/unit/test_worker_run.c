@@ -50,7 +50,7 @@ static void test_exit_codes(void) {
     g_assert_cmpuint(host_count(host, &ended->fence, PAWL_REPORT_ENDED), ==, 1);
     const PawlReport *ready = host_peek(host, &ended->fence, PAWL_REPORT_READY);
     g_assert_cmpstr(ready->runner.boot_id, ==, pawl_boot_id());
-    g_assert_false(pawl_process_alive(&ready->runner));
+    g_assert_cmpint(kill(host_peek(host, &ended->fence, PAWL_REPORT_STARTED)->work_pid, 0), ==, -1);
   }
   host_free(host);
 }
@@ -110,13 +110,51 @@ static void test_runner_cannot_fork(void) {
   Host *host = host_new();
   host_hold(host);
   PawlFence fence = host_submit(host, work_sh("echo ran"));
-  struct rlimit few = {.rlim_cur = 6, .rlim_max = 6}; /* 0 to 3, its signals and its timer */
+  struct rlimit few = {.rlim_cur = 9, .rlim_max = 9}; /* 0 to 3, its signals, its timer, and what the work is given */
   g_assert_cmpint(prlimit(host_wait(host, &fence, PAWL_REPORT_READY)->runner.pid, RLIMIT_NOFILE, &few, NULL), ==, 0);
   pawl_supervisor_go(host_supervisor(host), &fence);
   const PawlReport *ended = host_wait(host, &fence, PAWL_REPORT_ENDED);
   assert_try_again(ended, "fork: Too many open files");
   g_assert_null(host_peek(host, &fence, PAWL_REPORT_STARTED));
   g_assert_cmpint(ended->output_bytes, ==, 0);
+  host_free(host);
+}
+
+static pid_t runner_of(Host *host, const PawlReport *ended) { return host_peek(host, &ended->fence, PAWL_REPORT_READY)->runner.pid; }
+
+/* Nor for what the work is given. */
+static void test_runner_without_descriptors(void) {
+  Host *host = host_new();
+  pid_t spare = runner_of(host, host_run(host, work_sh("exit 0"))); /* it stays */
+  struct rlimit few = {.rlim_cur = 6, .rlim_max = 6};
+  g_assert_cmpint(prlimit(spare, RLIMIT_NOFILE, &few, NULL), ==, 0);
+  const PawlReport *ended = host_run(host, work_sh("echo ran"));
+  assert_try_again(ended, "pawl-runner: Too many open files");
+  assert_exited(host_run(host, work_sh("exit 3")), 3);
+  host_free(host);
+}
+
+/* One runner serves short runs one after the other, and knows nothing of the one before. */
+static void test_runner_serves_again(void) {
+  Host *host = host_new();
+  const PawlReport *first = host_run(host, work_sh("head -c 64M /dev/zero | tail -c 64M | wc -c; exit 4"));
+  assert_exited(first, 4);
+  PawlWork *work = work_sh("ls /proc/self/fd | wc -l; cat");
+  work->input = g_bytes_new_static("given", 5);
+  const PawlReport *second = host_run(host, work);
+  assert_exited(second, 0);
+  g_assert_cmpint(runner_of(host, second), ==, runner_of(host, first));
+  g_assert_cmpint(first->max_rss_kib, >, 60000);
+  g_assert_cmpint(second->max_rss_kib, <, 30000);
+  g_autoptr(GString) output = host_output(host, &second->fence, PAWL_STREAM_STDOUT);
+  g_assert_cmpstr(output->str, ==, "4\ngiven"); /* 0, 1, 2, and the folder that ls reads */
+  PawlFence fence = host_submit(host, work_sh("exec sleep 1000"));
+  host_wait(host, &fence, PAWL_REPORT_STARTED);
+  pawl_supervisor_stop(host_supervisor(host), &fence, PAWL_STOP_CANCEL);
+  const PawlReport *stopped = host_wait(host, &fence, PAWL_REPORT_ENDED);
+  const PawlReport *after = host_run(host, work_sh("exit 5"));
+  assert_exited(after, 5);
+  g_assert_cmpint(runner_of(host, after), !=, runner_of(host, stopped));
   host_free(host);
 }
 
@@ -452,7 +490,7 @@ static void test_many(void) {
     g_assert_cmpuint(host_count(host, &fences[i], PAWL_REPORT_ENDED), ==, 1);
   }
   g_assert_cmpuint(own_zombies(), ==, 0);
-  g_assert_cmpuint(own_children(), <=, 1); /* the spare runner */
+  wait_for(own_children() <= 1); /* one that is spare; the others that served go */
   host_free(host);
 }
 
@@ -525,9 +563,9 @@ static void test_runner_replaced(void) {
   g_assert_true(g_file_set_contents(copy, program, (gssize)n, NULL));
   g_assert_cmpint(chmod(copy, 0755), ==, 0);
   Host *host = host_new_with(copy);
-  assert_exited(host_run(host, work_sh("exit 1")), 1);
+  assert_exited(host_run(host, work_sh("sleep 1000 & exit 1")), 1); /* after which its runner does not stay */
   g_assert_true(g_file_set_contents(copy, "another version", -1, NULL));
-  assert_exited(host_run(host, work_sh("exit 2")), 2);
+  assert_exited(host_run(host, work_sh("sleep 1000 & exit 2")), 2);
   unlink(copy);
   assert_exited(host_run(host, work_sh("exit 3")), 3);
   host_free(host);
@@ -549,6 +587,8 @@ int main(int argc, char **argv) {
   g_test_add_func("/run/not-started", test_not_started);
   g_test_add_func("/run/no-process", test_no_process);
   g_test_add_func("/run/runner-cannot-fork", test_runner_cannot_fork);
+  g_test_add_func("/run/runner-without-descriptors", test_runner_without_descriptors);
+  g_test_add_func("/run/runner-serves-again", test_runner_serves_again);
   g_test_add_func("/run/scripts", test_scripts);
   g_test_add_func("/run/clean-start", test_clean_start);
   g_test_add_func("/run/umask", test_umask);
