@@ -96,8 +96,11 @@ gboolean pawl_store_meta_set(PawlStore *store, const char *key, const char *valu
   return pawl_db_exec(store->db, PAWL_SQL_META_SET, NULL, error, PAWL_ROW(pawl_text(key), pawl_text(value)));
 }
 
+/* Events of runs are history and are dropped with it; those of tasks, triggers and pools are not. */
 gboolean pawl_store_event(
   PawlStore *store, const PawlId *subject, const char *kind, gint attempt, gint machine_row, const char *data, GError **error) {
+  if (!g_str_has_prefix(kind, "run.") && !g_str_has_prefix(kind, "attempt."))
+    return pawl_db_exec(store->db, PAWL_SQL_FACT_APPEND, NULL, error, PAWL_ROW(pawl_id(subject), pawl_text(kind), pawl_text(data)));
   return pawl_db_exec(store->db, PAWL_SQL_EVENT_APPEND, NULL, error,
     PAWL_ROW(pawl_id(subject), pawl_text(kind), pawl_int_or_null(attempt), pawl_int_or_null(machine_row), pawl_text(data)));
 }

@@ -211,8 +211,6 @@ CREATE TABLE pawl.facts (
   xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
   at_ms bigint NOT NULL,
   kind text NOT NULL CHECK (kind NOT LIKE 'run.%' AND kind NOT LIKE 'attempt.%'),
-  attempt integer,
-  machine_row integer,
   data text,
   PRIMARY KEY (subject, seq)
 );
@@ -456,4 +454,4 @@ JOIN pawl.projects p ON p.id = t.project_id;
 CREATE VIEW pawl.v_event AS
 SELECT subject, seq, pawl.at(at_ms) AS at, kind, attempt, machine_row, data, xid FROM pawl.events
 UNION ALL
-SELECT subject, seq, pawl.at(at_ms), kind, attempt, machine_row, data, xid FROM pawl.facts;
+SELECT subject, seq, pawl.at(at_ms), kind, NULL, NULL, data, xid FROM pawl.facts;

@@ -3,5 +3,5 @@
 -- columns: seq:int at_ms:int kind:text data:text? attempt:int? machine_row:int?
 SELECT seq, at_ms, kind, data, attempt, machine_row FROM (
   SELECT seq, at_ms, kind, data, attempt, machine_row FROM pawl.events WHERE subject = $1 AND seq > $2
-  UNION ALL SELECT seq, at_ms, kind, data, attempt, machine_row FROM pawl.facts WHERE subject = $1 AND seq > $2) e
+  UNION ALL SELECT seq, at_ms, kind, data, NULL, NULL FROM pawl.facts WHERE subject = $1 AND seq > $2) e
 ORDER BY seq LIMIT 10000;

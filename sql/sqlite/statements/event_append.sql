@@ -1,4 +1,4 @@
--- event_append: appends an event to its subject.
+-- event_append: appends an event to a run.
 -- params: subject:id kind:text attempt:int? machine_row:int? data:text?
 -- columns: -
 INSERT INTO events (subject, seq, at_ms, kind, attempt, machine_row, data)
