@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import subprocess
+import tempfile
 
 import psycopg
 import pytest
@@ -45,23 +46,20 @@ class Database:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    """A server for one file, on a unix socket of its own."""
-    folder = tmp_path_factory.mktemp("pg")
-    for parent in (folder, *folder.parents):
-        if parent.name.startswith("pytest-"):
-            parent.chmod(0o755)
-    user = []
-    if os.geteuid() == 0:
-        os.chown(folder, 65534, 65534)
-        user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-    subprocess.run([*user, f"{BIN}/initdb", "-D", folder / "data", "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8",
-                    "--locale=C"], check=True, capture_output=True, cwd="/")
-    control = [*user, f"{BIN}/pg_ctl", "-D", folder / "data", "-w", "-s", "-l", folder / "log", "-o",
-               f"-c listen_addresses='' -c unix_socket_directories={folder} -c fsync=off"]
-    subprocess.run([*control, "start"], check=True, cwd="/")
-    yield f"host={folder}"
-    subprocess.run([*control, "-m", "immediate", "stop"], check=True, cwd="/")
+def server():
+    """A server for one file, on a unix socket of its own; run by an unprivileged user, as it insists on."""
+    with tempfile.TemporaryDirectory(prefix="pawl-sql-") as folder:
+        user = []
+        if os.geteuid() == 0:
+            os.chown(folder, 65534, 65534)
+            user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+        subprocess.run([*user, f"{BIN}/initdb", "-D", f"{folder}/data", "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8",
+                        "--locale=C"], check=True, capture_output=True, cwd="/")
+        control = [*user, f"{BIN}/pg_ctl", "-D", f"{folder}/data", "-w", "-s", "-l", f"{folder}/log", "-o",
+                   f"-c listen_addresses='' -c unix_socket_directories={folder} -c fsync=off"]
+        subprocess.run([*control, "start"], check=True, cwd="/")
+        yield f"host={folder}"
+        subprocess.run([*control, "-m", "immediate", "stop"], check=True, cwd="/")
 
 
 @pytest.fixture
