@@ -89,12 +89,19 @@ static gboolean may_migrate(PawlDb *db, const SchemaState *state, gsize n, PawlM
   return TRUE;
 }
 
+/* What SQLite's write lock does: of two processes that open a fresh store at once the second looks when the first has made it. */
+static gboolean lock_schema(PawlDb *db, GError **error) {
+  if (pawl_db_server(db) == NULL) return TRUE;
+  g_autoptr(PawlRows) rows = pawl_db_query(db, PAWL_SQL_MIGRATE_LOCK, error, PAWL_NO_PARAMS);
+  return rows != NULL && pawl_rows_next(rows, error);
+}
+
 gboolean pawl_store_migrate(PawlDb *db, const PawlMigration *list, gsize n, PawlMigrateHow how, gint *ret_version, GError **error) {
   SchemaState state;
   if (!read_state(db, list, n, &state, error)) return FALSE;
   if (!state.exists || state.applied < n) {
     if (!may_migrate(db, &state, n, how, error) || !pawl_db_begin(db, PAWL_TX_WRITE, error)) return FALSE;
-    if (!read_state(db, list, n, &state, error) || !run_scripts(db, list, state.applied, n, error)) {
+    if (!lock_schema(db, error) || !read_state(db, list, n, &state, error) || !run_scripts(db, list, state.applied, n, error)) {
       pawl_db_rollback(db);
       return FALSE;
     }

@@ -3,6 +3,8 @@ import pytest
 
 import harness
 
+pytest_plugins = ["sqltools"]
+
 
 def pytest_configure(config):
     if not harness.PAWL.exists():

@@ -11,7 +11,6 @@ import psycopg
 import psycopg.rows
 import pytest
 
-pytest_plugins = "sqltools"
 BUNDLE = """
 pools: {builds: {slots: 4}}
 tasks:

@@ -10,8 +10,6 @@ import pytest
 
 from sqltools import DAY, HOUR
 
-pytest_plugins = "sqltools"
-
 HISTORY = {"runs": "id", "attempts": "run_id", "events": "subject", "output": "run_id"}
 SOMEBODY = uuid.UUID(int=7)
 

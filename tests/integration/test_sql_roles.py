@@ -4,7 +4,6 @@ import psycopg
 import psycopg.errors
 import pytest
 
-pytest_plugins = "sqltools"
 KINDS = ["admin", "runtime", "ingress", "viewer", "enqueue"]
 HEADS = ["projects", "tasks", "task_revisions", "triggers", "trigger_revisions", "pools"]
 # S, I, U, D by kind; "U:column" is that column alone.
