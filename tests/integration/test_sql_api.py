@@ -3,6 +3,7 @@
 import concurrent.futures
 import datetime
 import json
+import os
 import threading
 import time
 import uuid
@@ -253,3 +254,69 @@ def test_a_group_that_may_enqueue_may_do_nothing_else(filled, database, db):
                      "SELECT pawl.find_task('default', 'plain')", "SELECT pawl.new_id(0)", "SELECT pawl.create_run(NULL, NULL)"):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 app.execute(text)
+
+
+MOVES = [  # what a replica does all day, each in a transaction of its own, passing by what is locked
+    """WITH c AS MATERIALIZED (SELECT run_id FROM pawl.ready ORDER BY random() LIMIT 3 FOR UPDATE SKIP LOCKED),
+       d AS (DELETE FROM pawl.ready h USING c WHERE h.run_id = c.run_id RETURNING h.*)
+       INSERT INTO pawl.leased (run_id, attempt, task_id, pool_id, slots, order_key, trigger_born, lease_version, since_at_ms, session_id,
+         token_digest, acquired_at_ms, expires_at_ms)
+       SELECT run_id, attempt, task_id, pool_id, slots, order_key, trigger_born, lease_version + 1, since_at_ms, run_id, '', 1, 2 FROM d""",
+    """WITH c AS MATERIALIZED (SELECT run_id FROM pawl.ready ORDER BY random() LIMIT 3 FOR UPDATE SKIP LOCKED),
+       d AS (DELETE FROM pawl.ready h USING c WHERE h.run_id = c.run_id RETURNING h.*)
+       INSERT INTO pawl.parked (run_id, attempt, task_id, pool_id, slots, order_key, trigger_born, lease_version, since_at_ms, reason)
+       SELECT run_id, attempt, task_id, pool_id, slots, order_key, trigger_born, lease_version, since_at_ms, 'limit' FROM d""",
+    """WITH c AS MATERIALIZED (SELECT run_id FROM pawl.parked ORDER BY random() LIMIT 3 FOR UPDATE SKIP LOCKED),
+       d AS (DELETE FROM pawl.parked h USING c WHERE h.run_id = c.run_id RETURNING h.*)
+       INSERT INTO pawl.ready (run_id, attempt, task_id, pool_id, slots, order_key, trigger_born, lease_version, since_at_ms)
+       SELECT run_id, attempt, task_id, pool_id, slots, order_key, trigger_born, lease_version, since_at_ms FROM d""",
+    """WITH c AS MATERIALIZED (SELECT run_id FROM pawl.leased ORDER BY random() LIMIT 2 FOR UPDATE SKIP LOCKED),
+       d AS (DELETE FROM pawl.leased h USING c WHERE h.run_id = c.run_id RETURNING h.*)
+       INSERT INTO pawl.ready (run_id, attempt, task_id, pool_id, slots, order_key, trigger_born, lease_version, since_at_ms)
+       SELECT run_id, attempt, task_id, pool_id, slots, order_key, trigger_born, lease_version, since_at_ms FROM d""",
+    """WITH c AS MATERIALIZED (SELECT run_id FROM pawl.leased ORDER BY random() LIMIT 1 FOR UPDATE SKIP LOCKED),
+       d AS (DELETE FROM pawl.leased h USING c WHERE h.run_id = c.run_id RETURNING h.*)
+       INSERT INTO pawl.attempts (run_id, attempt, state, last, lease_version, finished_at_ms)
+       SELECT run_id, attempt, 'succeeded', true, 1, 1 FROM d"""]
+
+
+def test_cancels_among_movers_lose_no_run_and_end_none_twice(filled, server, database, db):
+    log = server.removeprefix("host=") + "/log"
+    before, until, answers = os.path.getsize(log), time.monotonic() + 4, []
+
+    def move():
+        with database.connect() as conn:
+            while time.monotonic() < until:
+                for statement in MOVES:
+                    conn.execute(statement)
+
+    def cancel():
+        with database.connect() as conn:
+            while time.monotonic() < until:
+                for (run,) in conn.execute("SELECT id FROM pawl.runs ORDER BY random() LIMIT 5").fetchall():
+                    try:
+                        answers.append(call(conn, "cancel", run))
+                    except psycopg.Error as error:
+                        answers.append(error.sqlstate)
+                        assert error.sqlstate == "PW409" and "no hot table" not in str(error), error
+
+    def ask():
+        with database.connect() as conn:
+            while time.monotonic() < until:
+                with conn.transaction():
+                    runs = [call(conn, "enqueue", "plain") for _ in range(5)]
+                for (run,) in conn.execute("SELECT run_id FROM pawl.attempts ORDER BY random() LIMIT 1").fetchall():
+                    runs.append(call(conn, "retry", run))
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        for done in [pool.submit(what) for what in (move, move, move, cancel, cancel, cancel, ask, ask)]:
+            done.result(60)
+    assert {"cancelled", "requested", "PW409"} == set(answers)
+    bad = db.execute("""SELECT id, hot, ends FROM (SELECT r.id,
+        (SELECT count(*) FROM (SELECT run_id FROM pawl.ready UNION ALL SELECT run_id FROM pawl.parked
+          UNION ALL SELECT run_id FROM pawl.leased) h WHERE h.run_id = r.id) AS hot,
+        (SELECT count(*) FROM pawl.attempts a WHERE a.run_id = r.id) AS ends FROM pawl.runs r) s
+        WHERE hot + ends <> 1 LIMIT 5""").fetchall()
+    assert bad == []
+    with open(log) as file:
+        file.seek(before)
+        assert [line for line in file if "ERROR:" in line and "has ended already" not in line] == []

@@ -39,6 +39,7 @@ DECLARE
   now CONSTANT bigint := pawl.now_ms();
   tries integer := 0;
   n bigint;
+  top bigint;
   width bigint;
   start bigint;
   bound bigint;
@@ -50,15 +51,15 @@ BEGIN
     RAISE EXCEPTION 'ranges are whole hours wide, at most 31 days, and made at most 366 days ahead' USING ERRCODE = 'PW400';
   END IF;
   LOOP
-    SELECT count(p.from_ms), max(p.to_ms) INTO n, start FROM pawl.partitions() p WHERE p.parent = 'runs';
-    start := coalesce(start, (SELECT m.value::bigint FROM pawl.meta m WHERE m.key = 'first_range_ms'));
-    IF start >= now + ahead_ms OR n >= 59 THEN RETURN start; END IF;
-    width := CASE WHEN n >= 48 THEN 31 * day ELSE width_ms END;
-    bound := greatest(start + width, now - now % hour);
-    child := to_char(timestamp 'epoch' + start * interval '1 millisecond', 'YYYYMMDD"t"HH24');
-    BEGIN
+    BEGIN -- the catalogs too are read in here: what makes or drops a range locks what they tell of
+      SELECT count(p.from_ms), max(p.to_ms) INTO n, top FROM pawl.partitions() p WHERE p.parent = 'runs';
+      start := coalesce(top, (SELECT m.value::bigint FROM pawl.meta m WHERE m.key = 'first_range_ms'));
+      IF start >= now + ahead_ms OR n >= 59 THEN RETURN start; END IF;
+      width := CASE WHEN n >= 48 THEN 31 * day ELSE width_ms END;
+      bound := greatest(start + width, now - now % hour);
+      child := to_char(timestamp 'epoch' + start * interval '1 millisecond', 'YYYYMMDD"t"HH24');
       PERFORM pg_advisory_xact_lock(1885435756, 1); -- two replicas that begin at once; 'pawl'
-      IF (SELECT max(p.to_ms) FROM pawl.partitions() p WHERE p.parent = 'runs') > start THEN CONTINUE; END IF;
+      CONTINUE WHEN (SELECT max(p.to_ms) FROM pawl.partitions() p WHERE p.parent = 'runs') IS DISTINCT FROM top;
       FOREACH parent IN ARRAY history LOOP
         EXECUTE format('CREATE TABLE pawl.%I (LIKE pawl.%I INCLUDING ALL)', parent || '_' || child, parent);
         EXECUTE format('ALTER TABLE pawl.%I ATTACH PARTITION pawl.%I FOR VALUES FROM (%L) TO (%L)', parent, parent || '_' || child,
@@ -67,7 +68,7 @@ BEGIN
       tries := 0;
     EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
       tries := tries + 1;
-      IF tries >= 20 THEN RETURN start; END IF;
+      IF tries >= 20 THEN RETURN coalesce(start, 0); END IF;
       PERFORM pg_sleep(0.05 * random());
     END;
   END LOOP;
@@ -92,7 +93,7 @@ BEGIN
   ELSIF current_setting('transaction_isolation') <> 'read committed' THEN
     RAISE EXCEPTION 'a snapshot from before the lock does not show who has come meanwhile: use READ COMMITTED' USING ERRCODE = 'PW400';
   END IF;
-  IF NOT pg_try_advisory_xact_lock(1885435756, 2) THEN
+  IF NOT pg_try_advisory_xact_lock(1885435756, 1) THEN
     RETURN QUERY SELECT NULL::text, false, 'another replica is at it';
     RETURN;
   END IF;
