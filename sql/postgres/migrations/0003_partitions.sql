@@ -76,7 +76,8 @@ END $$;
 
 -- Drops what ended before an instant: 1,000 finished runs of the default partitions, and whole ranges, oldest first, up to the first one
 -- that must be kept. Returns a row for each range that it dropped or stopped at, with the reason. Raises the horizon (meta, horizon_ms):
--- below it pawl no longer knows what ran. An instant of less than an hour ago is refused.
+-- below it pawl no longer knows what ran. An instant of less than an hour ago is refused. Who waits for these locks makes others wait
+-- behind him, so they are asked for five times only, and not in a row.
 CREATE FUNCTION pawl.drop_partitions(before_ms bigint) RETURNS TABLE (range text, dropped boolean, reason text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '100ms' AS $$
 DECLARE
@@ -123,9 +124,9 @@ BEGIN
     range := r.suffix;
     dropped := false;
     reason := 'its tables are in use';
-    FOR tries IN 1 .. 20 LOOP
+    FOR tries IN 1 .. 5 LOOP
       BEGIN
-        LOCK TABLE pawl.runs, pawl.attempts, pawl.events, pawl.output IN ACCESS EXCLUSIVE MODE;
+        LOCK TABLE ONLY pawl.runs, ONLY pawl.attempts, ONLY pawl.events, ONLY pawl.output IN ACCESS EXCLUSIVE MODE;
         SELECT count(*) INTO waiting FROM (
           SELECT h.run_id FROM pawl.ready h UNION ALL SELECT h.run_id FROM pawl.parked h UNION ALL SELECT h.run_id FROM pawl.leased h) u
         WHERE u.run_id >= pawl.id_floor(r.from_ms) AND u.run_id < pawl.id_floor(r.to_ms);
@@ -140,7 +141,7 @@ BEGIN
         reason := NULL;
         EXIT;
       EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
-        PERFORM pg_sleep(0.05 * random());
+        PERFORM pg_sleep(0.3 + 0.2 * random());
       END;
     END LOOP;
     RETURN NEXT;
