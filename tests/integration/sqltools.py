@@ -11,7 +11,7 @@ import pytest
 from harness import ROOT
 
 SQL = ROOT / "sql"
-BIN = "/usr/lib/postgresql/15/bin"
+BIN = os.environ.get("PAWL_PG_BIN", "/usr/lib/postgresql/15/bin")  # of another major: where its initdb, pg_ctl and postgres are
 HOUR, DAY = 3600 * 1000, 24 * 3600 * 1000
 
 
