@@ -49,6 +49,8 @@ struct PawlWorker {
   atomic_uint active, running; /* jobs; those of them whose processes may live */
   pthread_mutex_t lock;
   GQueue inbox;                 /* PawlReport *; under `lock` */
+  GArray *fresh;                /* PawlFence: handed out, and the renewer is still to be told */
+  gboolean pulled;              /* and wake_at_ms is still to be read anew */
   GHashTable *jobs;             /* PawlJob by run id */
   gint64 wake_at_ms;            /* wall clock; 0: nothing is planned */
   gint64 pull_mono_ms;          /* pulls nothing before; 0: no such wait */

@@ -180,7 +180,7 @@ static void take_grant(PawlWorker *worker, PawlGrant *grant, gint64 lease_end_bo
   }
   work->lease_end_boot_ms = job->lease_end_boot_ms = lease_end_boot_ms;
   job->begins = TRUE;
-  pawl_renewer_add(worker->renewer, &job->fence);
+  g_array_append_val(worker->fresh, job->fence);
   pawl_supervisor_submit(worker->supervisor, work);
 }
 
@@ -214,11 +214,18 @@ static gboolean pull(PawlWorker *worker, GError **error) {
     return FALSE;
   }
   for (guint i = 0; i < grants->len; i++) take_grant(worker, g_ptr_array_index(grants, i), lease_end_boot_ms);
-  gint64 ready;
-  /* Only now: the grants are durable, and what they start waits for nothing. */
-  gboolean known = pawl_store_waiting(worker->store, &ready, &worker->wake_at_ms, NULL);
-  if (result.more || !known) atomic_store(&worker->work_waits, TRUE);
+  worker->pulled = TRUE;
+  if (result.more) atomic_store(&worker->work_waits, TRUE);
   return TRUE;
+}
+
+/* What a pull leaves for when its starts are under way. */
+static void tidy_pull(PawlWorker *worker) {
+  gint64 ready;
+  for (guint i = 0; i < worker->fresh->len; i++) pawl_renewer_add(worker->renewer, &g_array_index(worker->fresh, PawlFence, i));
+  g_array_set_size(worker->fresh, 0);
+  if (worker->pulled && !pawl_store_waiting(worker->store, &ready, &worker->wake_at_ms, NULL)) atomic_store(&worker->work_waits, TRUE);
+  worker->pulled = FALSE;
 }
 
 static gboolean stop_cancelled(PawlWorker *worker, GError **error) {
@@ -284,6 +291,7 @@ static gboolean work_once(PawlWorker *worker, GError **error) {
   gboolean pulled = pull_what_waits(worker, error);
   if (may_put_off(worker)) return pulled;
   worker->put_off_until_mono_ms = 0;
+  tidy_pull(worker);
   GError **later = pulled ? error : NULL; /* what cannot be pulled keeps no end from being recorded */
   return pawl_link_record_output(worker, later) && pawl_link_record_ends(worker, later) && pulled;
 }
@@ -390,6 +398,7 @@ PawlWorker *pawl_worker_new(const PawlWorkerOptions *options, GError **error) {
   PawlSupervisorOptions watch = {.runner_path = options->runner_path, .report = on_report, .data = worker, .reap_orphans = getpid() == 1};
   worker->options = copy_options(options);
   worker->session = pawl_id_new(pawl_clock_wall_ms());
+  worker->fresh = g_array_new(FALSE, FALSE, sizeof(PawlFence));
   worker->jobs = g_hash_table_new_full(pawl_id_hash, pawl_id_equal_p, NULL, (GDestroyNotify)pawl_job_free);
   worker->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   worker->idle_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -447,6 +456,7 @@ void pawl_worker_free(PawlWorker *worker) {
   if (worker->store != NULL && worker->started && !pawl_store_session_close(worker->store, &worker->session, &failed))
     pawl_log(PAWL_LOG_WARNING, "session.close_failed", "the worker's session could not be closed", "reason", failed->message, NULL);
   g_hash_table_unref(worker->jobs);
+  g_array_unref(worker->fresh);
   pawl_store_close(worker->store);
   close(worker->wake_fd);
   close(worker->idle_fd);
