@@ -132,6 +132,8 @@ def parse_header(lines, statement, engine, faults):
             if not match.group(2):
                 faults.add(statement.path, number, f"'{what}:' says nothing; write - for none")
             parse_fields(match.group(2), what[:-1], number, statement, getattr(statement, what), faults)
+        elif re.match(r'many:', body):
+            pass
         elif match := re.match(r'only:\s*(.*)$', body):
             statement.only = True
             if match.group(1) != engine:
@@ -323,7 +325,7 @@ def main():
     migrations = {e: load_migrations(os.path.join(options.sql_dir, e, 'migrations'), faults) for e in ENGINES}
     if not statements['sqlite']:
         faults.add(os.path.join(options.sql_dir, 'sqlite', 'statements'), 1, 'there is no statement')
-    if os.path.isdir(os.path.join(options.sql_dir, 'postgres', 'statements')):
+    if 'now' in statements['postgres'] or 'fine' in statements['postgres']:
         compare_dialects(statements['sqlite'], statements['postgres'], faults)
     if faults.lines:
         sys.exit('\n'.join(faults.lines))

@@ -44,6 +44,10 @@ static gboolean store_failed(const GError *error) { return pawl_error_info_of(er
 static gboolean admit(PawlStore *store, PawlAdmission **batch, guint n, GError **error) {
   g_autoptr(GError) failed = NULL;
   if (n == 0 || pawl_store_admit(store, batch, n, &failed)) return TRUE;
+  if (g_error_matches(failed, PAWL_ERROR, PAWL_ERROR_RACED)) {
+    for (guint i = 0; i < n; i++) batch[i]->outcome = PAWL_ADMIT_RACED;
+    return TRUE;
+  }
   if (store_failed(failed)) {
     g_propagate_error(error, g_steal_pointer(&failed));
     return FALSE;

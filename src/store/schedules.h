@@ -14,6 +14,7 @@ typedef struct {
   gint64 trigger_revision, task_revision;
   gint64 cursor_ms, due_at_ms, last_scheduled_ms, last_admitted_ms, first_claimed_ms, made_up;
   gint64 state_version, claim_version;
+  PawlId claim_token;    /* none: a store where a claim is a plain read */
   gint64 acquired_at_ms; /* the clock of the claim: the decision's now */
 } PawlDueRow;
 

@@ -10,6 +10,7 @@ struct PawlStore {
   char *actor;
   PawlSpecCache *specs; /* made at first use; pawl_spec_cache_free() at close */
   gint schema_version;
+  gboolean serializable;                   /* admission_isolation = serializable */
   PawlId retention_run, retention_subject; /* retention.c: how far its walks have come */
   guint pool_turn;                         /* pull.c: which pool is looked at first */
 };
@@ -25,6 +26,21 @@ gboolean pawl_store_ids(PawlStore *store, PawlSql sql, GArray *ids, GError **err
 /* An event that says who did it: data is {"actor": …} and the pairs of strings that follow, ended by NULL; a pair whose value is NULL is
  * left out. Inside the caller's transaction. */
 gboolean pawl_store_act(PawlStore *store, const PawlId *subject, const char *kind, GError **error, ...) G_GNUC_NULL_TERMINATED;
+
+/* ---- many.c ---- */
+/* Rows of values for one statement. Values are borrowed until it ran (a query: until its rows are closed). Without rows nothing is asked
+ * of the database; pawl_many_query() wants one at least. */
+typedef struct {
+  PawlSql sql;
+  gsize n_values, n_rows;
+  GArray *values;
+} PawlMany;
+PawlMany *pawl_many_new(PawlSql sql);
+void pawl_many_free(PawlMany *many);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(PawlMany, pawl_many_free)
+void pawl_many_add(PawlMany *many, const PawlValue *values, gsize n_values);
+gboolean pawl_many_exec(PawlStore *store, const PawlMany *many, gint64 *ret_changed /* NULL, or n_rows entries */, GError **error);
+PawlRows *pawl_many_query(PawlStore *store, const PawlMany *many, GError **error);
 
 /* ---- migrate.c ---- */
 typedef enum { PAWL_MIGRATE_NEVER, PAWL_MIGRATE_UPGRADE /* a schema that exists */, PAWL_MIGRATE_CREATE } PawlMigrateHow;
@@ -49,7 +65,9 @@ typedef struct {
   const PawlId *retry_of;
   const char *requested_by, *input; /* NULL: none */
 } PawlNewRun;
-/* Run row, hot row and the events run.created and run.queued. `ret_created` FALSE: a run of that id exists; nothing was written. */
+/* Run row, hot row and the events run.created and run.queued, for a batch. `ret_created` has n entries; FALSE: a run of that id exists and
+ * nothing was written. */
+gboolean pawl_store_runs_create(PawlStore *store, const PawlNewRun *runs, guint n, gboolean *ret_created, GError **error);
 gboolean pawl_store_run_create(PawlStore *store, const PawlNewRun *run, gboolean *ret_created, GError **error);
 /* The pool's id by (project, name). FALSE with NOT_FOUND. */
 gboolean pawl_store_pool_id(PawlStore *store, const PawlId *project, const char *name, PawlId *ret_pool, GError **error);
