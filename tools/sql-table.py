@@ -33,6 +33,7 @@ class Statement:
         self.name, self.path = name, path
         self.params, self.columns = [], []  # (name, type, may be null)
         self.params_line = self.columns_line = 0
+        self.many = False  # its parameters are arrays
         self.only = False  # the other engine has no such statement
         self.text = ''
 
@@ -132,8 +133,10 @@ def parse_header(lines, statement, engine, faults):
             if not match.group(2):
                 faults.add(statement.path, number, f"'{what}:' says nothing; write - for none")
             parse_fields(match.group(2), what[:-1], number, statement, getattr(statement, what), faults)
-        elif re.match(r'many:', body):
-            pass
+        elif match := re.match(r'many:\s*(.*)$', body):
+            statement.many = True
+            if match.group(1) != 'yes' or engine != 'postgres':
+                faults.add(statement.path, number, "'many:' says yes, and only for postgres")
         elif match := re.match(r'only:\s*(.*)$', body):
             statement.only = True
             if match.group(1) != engine:
@@ -292,7 +295,10 @@ def make_info(statements):
 def make_engine(engine, names, statements, migrations):
     texts = ''.join(f'  {c_string(statements[n].text)},\n' if n in statements else '  NULL,\n' for n in names)
     scripts = ''.join(f'  {{{number}, {c_string(name)},\n    {c_lines(text)}}},\n' for number, name, text in migrations)
-    return (f'{HEAD}#include "db/db_private.h"\n\nconst char *const pawl_{engine}_sql[PAWL_SQL_COUNT] = {{\n{texts}}};\n\n'
+    many = ', '.join(str(int(n in statements and statements[n].many)) for n in names)
+    flags = f'extern const gboolean pawl_{engine}_many[];\nconst gboolean pawl_{engine}_many[] = {{{many}}};\n\n' if engine == 'postgres' else ''
+    externs = (f'extern const char *const pawl_{engine}_sql[];\nextern const PawlMigration pawl_{engine}_migrations[];\n\n' if engine == 'postgres' else '')
+    return (f'{HEAD}#include "db/db_private.h"\n\n{externs}{flags}const char *const pawl_{engine}_sql[PAWL_SQL_COUNT] = {{\n{texts}}};\n\n'
             f'const PawlMigration pawl_{engine}_migrations[] = {{\n{scripts}  {{0, NULL, NULL}},\n}};\n')
 
 
@@ -325,7 +331,7 @@ def main():
     migrations = {e: load_migrations(os.path.join(options.sql_dir, e, 'migrations'), faults) for e in ENGINES}
     if not statements['sqlite']:
         faults.add(os.path.join(options.sql_dir, 'sqlite', 'statements'), 1, 'there is no statement')
-    if 'now' in statements['postgres'] or 'fine' in statements['postgres']:
+    if os.path.isdir(os.path.join(options.sql_dir, 'postgres', 'statements')):
         compare_dialects(statements['sqlite'], statements['postgres'], faults)
     if faults.lines:
         sys.exit('\n'.join(faults.lines))

@@ -2,32 +2,33 @@
 #include "db/db.h"
 
 #include "base/error.h"
+#include "base/module.h"
 #include "db/db_private.h"
 
 #include <string.h>
 
 static const struct {
   const char *scheme;
-  const PawlDbEngine *engine; /* NULL: a module that this build does not have */
+  const PawlDbEngine *engine; /* NULL: in a module */
+  const char *module;
 } engines[] = {
-  {"sqlite:", &pawl_sqlite_engine},
-  {"postgresql:", NULL},
-  {"postgres:", NULL},
+  {"sqlite:", &pawl_sqlite_engine, NULL},
+  {"postgresql:", NULL, "postgres"},
+  {"postgres:", NULL, "postgres"},
 };
 
 PawlDb *pawl_db_open(const PawlDbOptions *options, GError **error) {
   const char *url = options->url != NULL ? options->url : "";
   for (gsize i = 0; i < G_N_ELEMENTS(engines); i++) {
     if (!g_str_has_prefix(url, engines[i].scheme)) continue;
-    if (engines[i].engine != NULL) return engines[i].engine->open(options, error);
-    g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG, "this build of pawl has no PostgreSQL module yet: use sqlite:PATH");
-    return NULL;
+    const PawlDbEngine *engine = engines[i].engine != NULL ? engines[i].engine : pawl_module_open(engines[i].module, error);
+    return engine != NULL ? engine->open(options, error) : NULL;
   }
   /* What stands before the first colon cannot hold a password. */
   g_autofree char *scheme = g_strndup(url, strcspn(url, ":"));
   g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG,
-    strchr(url, ':') != NULL ? "'%.20s:' is no database that pawl knows: write sqlite:PATH"
-                             : "'%.80s' is no database URL: write sqlite:PATH",
+    strchr(url, ':') != NULL ? "'%.20s:' is no database that pawl knows: write postgresql://… or sqlite:PATH"
+                             : "'%.80s' is no database URL: write postgresql://… or sqlite:PATH",
     scheme);
   return NULL;
 }

@@ -119,7 +119,7 @@ CREATE TABLE pawl.trigger_schedules (
   state_version bigint NOT NULL DEFAULT 0 CHECK (state_version >= 0),
   claim_version bigint NOT NULL DEFAULT 0 CHECK (claim_version >= 0),
   claim_owner text,
-  claim_token bytea,
+  claim_token uuid,
   claim_acquired_at_ms bigint,
   claim_expires_at_ms bigint,
   paused_at_ms bigint,

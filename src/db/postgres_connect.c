@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Connecting under a deadline, and what the server is. The deadline bounds everything but the lookup of host names, which libpq leaves to
+ * the system's resolver (bounded by resolv.conf: 5 s a try by default). */
+#include "base/error.h"
+#include "db/postgres_private.h"
+
+#include <string.h>
+
+#define MIN_VERSION 150000
+#define DEFAULT_MS 5000
+#define STATEMENT_MS 30000
+
+PawlPg *pawl_pg_new(const PawlDbOptions *options) {
+  PawlPg *pg = g_new0(PawlPg, 1);
+  pg->url = g_strdup(options->url);
+  pg->application = g_strdup(options->application != NULL ? options->application : "pawl");
+  pg->synchronous_commit = g_strdup(options->synchronous_commit != NULL ? options->synchronous_commit : "on");
+  pg->options = *options;
+  pg->options.url = pg->url;
+  if (pg->options.connect_ms <= 0) pg->options.connect_ms = DEFAULT_MS;
+  if (pg->options.busy_ms <= 0) pg->options.busy_ms = DEFAULT_MS;
+  if (pg->options.idle_ms <= 0) pg->options.idle_ms = DEFAULT_MS;
+  if (pg->options.statement_ms <= 0) pg->options.statement_ms = STATEMENT_MS;
+  pg->base.engine = &pawl_postgres_engine;
+  pg->base.mode = options->mode;
+  return pg;
+}
+
+void pawl_pg_disconnect(PawlPg *pg) { g_clear_pointer(&pg->conn, PQfinish); }
+
+void pawl_pg_free(PawlPg *pg) {
+  pawl_pg_rows_end_all(pg);
+  pawl_pg_disconnect(pg);
+  g_free(pg->url);
+  g_free(pg->application);
+  g_free(pg->synchronous_commit);
+  g_free(pg->base.url);
+  g_free(pg);
+}
+
+static PQconninfoOption *parse_url(const char *url, GError **error) {
+  char *why = NULL;
+  PQconninfoOption *parsed = PQconninfoParse(url, &why);
+  if (parsed != NULL) return parsed;
+  g_strdelimit(why != NULL ? g_strchomp(why) : NULL, "\n", ' ');
+  g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG, "the database URL: %s", why != NULL ? why : "it cannot be read");
+  PQfreemem(why);
+  return NULL;
+}
+
+static const char *option(const PQconninfoOption *parsed, const char *keyword) {
+  for (; parsed->keyword != NULL; parsed++)
+    if (g_str_equal(parsed->keyword, keyword)) return parsed->val;
+  return NULL;
+}
+
+char *pawl_pg_public_url(const char *url, GError **error) {
+  PQconninfoOption *parsed = parse_url(url, error);
+  if (parsed == NULL) return NULL;
+  const char *user = option(parsed, "user"), *host = option(parsed, "host"), *port = option(parsed, "port"),
+             *name = option(parsed, "dbname");
+  if (host == NULL) host = option(parsed, "hostaddr");
+  g_autofree char *escaped = g_uri_escape_string(host != NULL ? host : "", ":,[]", FALSE);
+  char *text = g_strconcat("postgresql://", user != NULL ? user : "", user != NULL ? "@" : "", escaped, port != NULL ? ":" : "",
+    port != NULL ? port : "", "/", name != NULL ? name : "", NULL);
+  PQconninfoFree(parsed);
+  return text;
+}
+
+/* ---- one try ---- */
+
+typedef struct {
+  const char *keyword, *value;
+} Default;
+
+/* What the URL does not say itself. libpq fills the rest from PG* variables and its own defaults. */
+static PGconn *start(const PawlPg *pg, const PQconninfoOption *parsed) {
+  const Default defaults[] = {
+    {"application_name", pg->application},
+    {"client_encoding", "UTF8"},
+    {"keepalives_idle", "15"},
+    {"keepalives_interval", "5"},
+    {"keepalives_count", "3"},
+    {"tcp_user_timeout", "15000"},
+    {"target_session_attrs", pg->base.mode == PAWL_DB_READ_WRITE ? "read-write" : "any"},
+  };
+  const char *keywords[G_N_ELEMENTS(defaults) + 2] = {"dbname"}, *values[G_N_ELEMENTS(defaults) + 2] = {pg->url};
+  gsize n = 1;
+  for (gsize i = 0; i < G_N_ELEMENTS(defaults); i++) {
+    if (option(parsed, defaults[i].keyword) != NULL) continue;
+    keywords[n] = defaults[i].keyword;
+    values[n++] = defaults[i].value;
+  }
+  return PQconnectStartParams(keywords, values, 1);
+}
+
+static void on_notice(void *data, const PGresult *result) {
+  PawlPg *pg = data;
+  const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+  if (state != NULL && g_str_has_prefix(state, "01")) pg->warned = TRUE;
+}
+
+static gboolean finish_connecting(PawlPg *pg, GError **error) {
+  gint64 until_us = g_get_monotonic_time() + pg->options.connect_ms * 1000;
+  PostgresPollingStatusType status = PQstatus(pg->conn) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING;
+  while (status == PGRES_POLLING_READING || status == PGRES_POLLING_WRITING) {
+    if (!pawl_pg_wait(pg, status == PGRES_POLLING_WRITING, until_us)) {
+      if (pawl_pg_interrupted(pg))
+        g_set_error(error, PAWL_ERROR, PAWL_ERROR_UNAVAILABLE, "connect: interrupted");
+      else
+        g_set_error(error, PAWL_ERROR, PAWL_ERROR_UNAVAILABLE, "connect: no answer from %s within %" G_GINT64_FORMAT " ms", pg->base.url,
+          pg->options.connect_ms);
+      return FALSE;
+    }
+    status = PQconnectPoll(pg->conn);
+  }
+  if (status == PGRES_POLLING_OK) return TRUE;
+  pawl_pg_set_lost(error, PAWL_ERROR_UNAVAILABLE, pg->conn, "connect");
+  return FALSE;
+}
+
+/* ---- what the server is ---- */
+
+static const char *const foreign[] = {"CockroachDB", "Redshift", "-YB-", "Greenplum", "Materialize", "Vertica"};
+
+static PGresult *ask(PawlPg *pg, const char *text, GError **error) {
+  g_autoptr(PawlPgPipeline) pipeline = pawl_pg_pipeline_new(pg, "connect");
+  g_autoptr(GPtrArray) results = g_ptr_array_new();
+  pawl_pg_pipeline_add(pipeline, text, NULL);
+  if (pawl_pg_pipeline_run(pipeline, results, error) && results->len == 1 && PQntuples(results->pdata[0]) == 1) return results->pdata[0];
+  if (error != NULL && *error == NULL)
+    g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG, "connect: %s does not answer as PostgreSQL does", pg->base.url);
+  g_ptr_array_foreach(results, (GFunc)(void (*)(void))PQclear, NULL);
+  return NULL;
+}
+
+static gboolean is_postgresql(PawlPg *pg, GError **error) {
+  GError *failed = NULL;
+  PGresult *result = ask(pg, "SELECT version()", &failed);
+  if (result == NULL) {
+    g_propagate_error(error, failed);
+    return FALSE;
+  }
+  const char *text = PQgetvalue(result, 0, 0);
+  gboolean ok = g_str_has_prefix(text, "PostgreSQL ");
+  for (gsize i = 0; i < G_N_ELEMENTS(foreign); i++) ok = ok && strstr(text, foreign[i]) == NULL;
+  int version = PQserverVersion(pg->conn);
+  if (!ok)
+    g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG, "%s is no PostgreSQL but %.60s; pawl's guarantees rest on PostgreSQL's locks",
+      pg->base.url, text);
+  else if (version < MIN_VERSION) {
+    ok = FALSE;
+    g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG, "%s is PostgreSQL %d.%d; pawl needs 15 or newer", pg->base.url, version / 10000,
+      version % 10000);
+  } else
+    g_snprintf(pg->base.version, sizeof pg->base.version, "PostgreSQL %d.%d", version / 10000, version % 10000);
+  PQclear(result);
+  return ok;
+}
+
+static gint64 int_at(const PGresult *result, int column) {
+  PawlValue value;
+  pawl_pg_value(result, 0, column, &value);
+  return value.type == PAWL_TYPE_INT ? value.i : 0;
+}
+
+/* pg_stat_activity shows the true backend_start of the own backend to every role. */
+static gboolean read_server(PawlPg *pg, GError **error) {
+  static const char *const text =
+    "SELECT pg_is_in_recovery(), current_setting('transaction_read_only') = 'on', pg_backend_pid()::bigint, "
+    "coalesce((SELECT floor(extract(epoch FROM backend_start) * 1000000)::bigint FROM pg_stat_activity WHERE pid = pg_backend_pid()), 0), "
+    "CASE WHEN has_function_privilege('pg_control_system()', 'execute') THEN (SELECT system_identifier FROM pg_control_system()) ELSE 0 END, "
+    "CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END";
+  GError *failed = NULL;
+  PGresult *result = ask(pg, text, &failed);
+  if (result == NULL) {
+    g_propagate_error(error, failed);
+    return FALSE;
+  }
+  gboolean standby = int_at(result, 0) != 0, read_only = int_at(result, 1) != 0;
+  pg->base.server = (PawlDbServer){.generation = pg->base.server.generation + 1,
+    .pid = int_at(result, 2),
+    .started_us = int_at(result, 3),
+    .system = (guint64)int_at(result, 4),
+    .timeline = (guint)g_ascii_strtoull(PQgetvalue(result, 0, 5), NULL, 16)};
+  PQclear(result);
+  if (pg->base.mode == PAWL_DB_READ_ONLY || (!standby && !read_only)) return TRUE;
+  g_set_error(error, PAWL_ERROR, PAWL_ERROR_UNAVAILABLE, "%s is %s: pawl waits for one that can be written to", pg->base.url,
+    standby ? "a standby" : "read-only");
+  return FALSE;
+}
+
+gboolean pawl_pg_connect(PawlPg *pg, GError **error) {
+  PQconninfoOption *parsed = parse_url(pg->url, error);
+  if (parsed == NULL) return FALSE;
+  pawl_pg_disconnect(pg);
+  pg->conn = start(pg, parsed);
+  PQconninfoFree(parsed);
+  if (pg->conn == NULL) g_error("no memory for a connection");
+  PQsetNoticeReceiver(pg->conn, on_notice, pg);
+  gboolean ok = finish_connecting(pg, error);
+  if (ok && (PQsetnonblocking(pg->conn, 1) != 0 || !PQenterPipelineMode(pg->conn))) {
+    pawl_pg_set_lost(error, PAWL_ERROR_UNAVAILABLE, pg->conn, "connect");
+    ok = FALSE;
+  }
+  if (ok && is_postgresql(pg, error) && read_server(pg, error)) return TRUE;
+  pawl_pg_disconnect(pg);
+  return FALSE;
+}
