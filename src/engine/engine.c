@@ -6,6 +6,7 @@
 #include "base/fault.h"
 #include "base/log.h"
 #include "engine/engine_private.h"
+#include "store/replicas.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -17,6 +18,10 @@
 #include <unistd.h>
 
 #define NET_MS 60000
+#define RHYTHM_MS 600      /* a shared store is looked at this often, on average; a ring comes between */
+#define BEAT_MS 10000      /* heartbeat of a replica */
+#define CLOCK_WAIT_MS 5000 /* so far the server's clock may lie behind the newest heartbeat; beyond, nothing is scheduled */
+#define RANGES_MS 3600000  /* ranges of history are made and dropped this often */
 #define RETRY_MIN_MS 100
 #define RETRY_MAX_MS 5000
 #define FAKE_CLOCK_LOOK_MS 100 /* tests that move the clock cannot make the kernel tell us */
@@ -30,6 +35,9 @@ struct PawlEngine {
   atomic_bool stopping;
   guint budget;
   gint64 net_mono_ms, retry_ms;
+  PawlId replica;
+  gint64 beat_mono_ms, ranges_mono_ms;
+  gboolean clock_back;
   gboolean
     rebooted; /* @reboot triggers have been looked at: once per process, so that one that is published later waits for the next boot */
   PawlId session;
@@ -39,10 +47,24 @@ struct PawlEngine {
 static gint64 net_period_ms(void) { return NET_MS - 5000 + g_random_int_range(0, 10000); }
 
 PawlEngine *pawl_engine_new(const PawlEngineOptions *options, GError **error) {
-  PawlStoreOptions how = {.url = options->url, .mode = PAWL_DB_READ_WRITE, .actor = options->actor};
+  char id[PAWL_ID_TEXT];
+  PawlId replica = pawl_id_new(pawl_clock_wall_ms());
+  PawlStoreOptions how = {.url = options->url,
+    .mode = PAWL_DB_READ_WRITE,
+    .actor = options->actor,
+    .replica = pawl_id_text(&replica, id),
+    .claim_lease_ms = options->claim_lease_ms,
+    .serializable = options->serializable,
+    .synchronous_commit = options->synchronous_commit};
   PawlStore *store = pawl_store_open(&how, error);
   if (store == NULL) return NULL;
-  PawlBell *bell = pawl_bell_listen(pawl_store_db(store), error);
+  PawlReplica row = {.id = replica,
+    .name = (char *)options->replica,
+    .host = (char *)g_get_host_name(),
+    .pid = getpid(),
+    .address = (char *)options->address};
+  gboolean ok = pawl_store_replica_open(store, &row, error) && pawl_store_ranges_ensure(store, error);
+  PawlBell *bell = ok ? pawl_bell_listen(pawl_store_db(store), error) : NULL;
   if (bell == NULL) {
     pawl_store_close(store);
     return NULL;
@@ -50,6 +72,7 @@ PawlEngine *pawl_engine_new(const PawlEngineOptions *options, GError **error) {
   PawlEngine *engine = g_new0(PawlEngine, 1);
   engine->store = store;
   engine->bell = bell;
+  engine->replica = replica;
   engine->options = *options;
   engine->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   engine->timer_fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -125,10 +148,83 @@ static gboolean look(PawlEngine *engine, gint64 *ret_next_ms, GError **error) {
   return TRUE;
 }
 
+/* ---- a shared store: one read in the rhythm says all that there is to do; instants are turned into waits by the server's clock ---- */
+
+/* FALSE: the server's clock went back too far for anything to be decided by it. */
+static gboolean clock_holds(PawlEngine *engine, const PawlLook *look) {
+  gint64 back_ms = look->newest_ms - look->now_ms;
+  gboolean back = look->newest_ms != 0 && back_ms > CLOCK_WAIT_MS;
+  if (back != engine->clock_back) {
+    g_autofree char *distance = g_strdup_printf("%" G_GINT64_FORMAT, back_ms);
+    if (back)
+      pawl_log(PAWL_LOG_ERROR, "clock.back", "the server's clock went back; nothing is scheduled until it has caught up", "back_ms",
+        distance, NULL);
+    else
+      pawl_log(PAWL_LOG_NOTICE, "clock.caught_up", "the server's clock has caught up", NULL);
+  }
+  engine->clock_back = back;
+  return !back && back_ms <= 0;
+}
+
+static gboolean schedule_shared(PawlEngine *engine, const PawlLook *look, gboolean *ret_again, GError **error) {
+  gint64 rearm_ms;
+  PawlRound round = {.more = look->due};
+  *ret_again = FALSE;
+  if (look->rearm_ms != 0 && look->rearm_ms <= look->now_ms) {
+    if (!pawl_store_rearm(engine->store, &rearm_ms, error)) return FALSE;
+    *ret_again = TRUE;
+  }
+  while (round.more && !atomic_load(&engine->stopping)) {
+    if (!pawl_scheduler_round(engine->store, &engine->budget, &round, error)) return FALSE;
+    if (round.claimed > 0) *ret_again = TRUE;
+    if (round.admitted > 0) engine->options.work_waits(engine->options.data);
+    if (round.claimed == 0) break;
+  }
+  return TRUE;
+}
+
+static gint64 wait_until(gint64 wait_ms, gint64 at_ms, gint64 now_ms) { return at_ms > now_ms ? MIN(wait_ms, at_ms - now_ms) : wait_ms; }
+
+/* `ret_wait_ms`: how long to sleep unless somebody rings. */
+static gboolean look_shared(PawlEngine *engine, gint64 *ret_wait_ms, GError **error) {
+  PawlLook look;
+  gboolean again = FALSE;
+  if (!pawl_store_release_lost(engine->store, error) || !pawl_store_look(engine->store, &look, error)) return FALSE;
+  if (look.work) engine->options.work_waits(engine->options.data);
+  if (look.expired) pawl_recover_leases(engine->store, &engine->session, &engine->options);
+  if (clock_holds(engine, &look) && !schedule_shared(engine, &look, &again, error)) return FALSE;
+  gint64 wait_ms = again ? 0 : RHYTHM_MS / 2 + g_random_int_range(0, RHYTHM_MS);
+  wait_ms = wait_until(wait_ms, look.next_due_ms, look.now_ms);
+  wait_ms = wait_until(wait_ms, look.rearm_ms, look.now_ms);
+  *ret_wait_ms = wait_until(wait_ms, look.wake_ms, look.now_ms);
+  return TRUE;
+}
+
+static gboolean beat(PawlEngine *engine, GError **error) {
+  gint64 now_ms = pawl_clock_mono_ms();
+  if (now_ms < engine->beat_mono_ms) return TRUE;
+  if (!pawl_store_replica_beat(engine->store, &engine->replica, "ready", error)) return FALSE;
+  engine->beat_mono_ms = now_ms + BEAT_MS;
+  return TRUE;
+}
+
+static void keep_ranges(PawlEngine *engine) {
+  g_autoptr(GError) failed = NULL;
+  guint dropped = 0;
+  if (pawl_clock_mono_ms() < engine->ranges_mono_ms) return;
+  engine->ranges_mono_ms = pawl_clock_mono_ms() + RANGES_MS + g_random_int_range(0, RANGES_MS / 4);
+  if (!pawl_store_ranges_ensure(engine->store, &failed) ||
+      !pawl_store_ranges_drop(engine->store, engine->options.history_ms, &dropped, &failed))
+    pawl_log(PAWL_LOG_ERROR, "history.failed", "ranges of history could not be kept", "reason", failed->message, NULL);
+}
+
 static void net(PawlEngine *engine) {
   pawl_recover_leases(engine->store, &engine->session, &engine->options);
   pawl_recover_drift(engine->store);
-  pawl_upkeep_retention(engine->store, engine->options.history_ms);
+  if (pawl_store_shared(engine->store))
+    keep_ranges(engine);
+  else
+    pawl_upkeep_retention(engine->store, engine->options.history_ms);
   pawl_db_tidy(pawl_store_db(engine->store));
   engine->options.work_waits(engine->options.data);
   engine->net_mono_ms = pawl_clock_mono_ms() + net_period_ms();
@@ -149,11 +245,13 @@ static void *run(void *data) {
     g_autoptr(GError) failed = NULL;
     gint64 next_ms = 0, most_ms;
     gboolean rang;
-    if (look(engine, &next_ms, &failed)) {
+    gint64 wait_ms = G_MAXINT64;
+    gboolean shared = pawl_store_shared(engine->store);
+    if (shared ? beat(engine, &failed) && look_shared(engine, &wait_ms, &failed) : look(engine, &next_ms, &failed)) {
       if (engine->retry_ms != 0) pawl_log(PAWL_LOG_NOTICE, "store.back", "the store can be used again", NULL);
       engine->retry_ms = 0;
       if (pawl_clock_mono_ms() >= engine->net_mono_ms) net(engine);
-      most_ms = engine->net_mono_ms - pawl_clock_mono_ms();
+      most_ms = MIN(engine->net_mono_ms - pawl_clock_mono_ms(), wait_ms);
     } else
       most_ms = back_off(engine, failed);
     if (atomic_load(&engine->stopping)) break;
@@ -176,11 +274,13 @@ void pawl_engine_stop(PawlEngine *engine) {
   pawl_engine_wake(engine);
   pthread_join(engine->thread, NULL);
   engine->started = FALSE;
+  pawl_store_replica_beat(engine->store, &engine->replica, "draining", NULL);
 }
 
 void pawl_engine_free(PawlEngine *engine) {
   if (engine == NULL) return;
   pawl_engine_stop(engine);
+  pawl_store_replica_beat(engine->store, &engine->replica, "ended", NULL);
   pawl_bell_close(engine->bell);
   pawl_store_close(engine->store);
   close(engine->wake_fd);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* engine: the scheduling side of a process. One thread with a connection of its own:
+/* engine: the scheduling side of a process. One thread with a connection of its own, on a shared store as a replica beside others:
  *
  *   sleep until the earliest instant -> claim what is due -> decide (civil) -> admit in a batch -> tell the worker
  *
- * It starts nothing and picks no worker. It sleeps exactly: until the next due instant, the end of a pause, a ring of the store's bell, a
+ * It starts nothing and picks no worker. On an embedded store it sleeps exactly: until the next due instant, the end of a pause, a ring of the store's bell, a
  * step of the wall clock, or once a minute (with jitter) for the net: leases whose workers are gone, retention, drift. One bad trigger is
  * found by halving its batch and put aside (quarantine); it never stops the others. A store that cannot be used is tried again with a
  * back-off, for as long as it takes.
@@ -16,6 +16,12 @@ typedef struct PawlEngine PawlEngine;
 typedef struct {
   const char *url;
   const char *actor;
+  /* of a shared store */
+  const char *replica;               /* its name in the list of replicas */
+  const char *address;               /* of its health door; NULL: none */
+  gint64 claim_lease_ms;             /* 0: 10 s */
+  gboolean serializable;             /* admission_isolation = serializable */
+  const char *synchronous_commit;    /* NULL: "on" */
   gint64 history_ms;                 /* what is older goes, in small bites */
   void (*work_waits)(gpointer data); /* called on the engine's thread after an admission, a ring, and by the net. Must not wait */
   /* Ends what still lives of an attempt whose worker is gone; TRUE once nothing does. May wait some seconds. */

@@ -7,6 +7,7 @@
 
 /* ---- scheduler.c ---- */
 typedef struct {
+  guint claimed;      /* rows that were due */
   guint admitted;     /* runs that came into being */
   gint64 next_due_ms; /* the earliest instant to come, 0: none */
   gboolean more;      /* the budget was used up: another round at once */

@@ -8,6 +8,8 @@
 
 #define BUDGET_MIN 16
 #define BUDGET_MAX 256
+#define RESOLVE_MS 60000 /* the longest lease of a claim */
+#define RESOLVE_EVERY_MS 200
 
 static void admission_clear(gpointer p) {
   PawlAdmission *admission = p;
@@ -40,6 +42,36 @@ static gboolean decide(PawlStore *store, PawlAdmission *admission, GError **erro
 /* Whether the store, and not this batch, is what failed: then nobody is put aside, and the caller tries again later. */
 static gboolean store_failed(const GError *error) { return pawl_error_info_of(error)->retry; }
 
+/* The COMMIT of a batch got no answer: each row is asked about until there is a verdict, or its claim has run out and others may take it. */
+static gboolean resolve(PawlStore *store, PawlAdmission **batch, guint n, GError **error) {
+  gint64 until_ms = pawl_clock_mono_ms() + RESOLVE_MS;
+  for (guint i = 0; i < n; i++) {
+    g_autoptr(GError) failed = NULL;
+    while (!pawl_store_resolve(store, batch[i], &failed)) {
+      if (!store_failed(failed) || pawl_clock_mono_ms() > until_ms) {
+        g_propagate_error(error, g_steal_pointer(&failed));
+        return FALSE;
+      }
+      g_clear_error(&failed);
+      g_usleep(RESOLVE_EVERY_MS * 1000);
+    }
+    if (batch[i]->outcome == PAWL_ADMIT_DONE) batch[i]->admitted = batch[i]->decision.n_admit;
+  }
+  pawl_log(PAWL_LOG_NOTICE, "admission.resolved", "the answer to a COMMIT was lost; what it did is known now", NULL);
+  return TRUE;
+}
+
+static gboolean admit(PawlStore *store, PawlAdmission **batch, guint n, GError **error);
+
+/* What did not happen is admitted under its new token. */
+static gboolean admit_again(PawlStore *store, PawlAdmission **batch, guint n, GError **error) {
+  g_autoptr(GPtrArray) pending = g_ptr_array_new();
+  if (!resolve(store, batch, n, error)) return FALSE;
+  for (guint i = 0; i < n; i++)
+    if (batch[i]->outcome == PAWL_ADMIT_PENDING) g_ptr_array_add(pending, batch[i]);
+  return admit(store, (PawlAdmission **)pending->pdata, pending->len, error);
+}
+
 /* Admits a batch; a failure is halved until the bad one stands alone. FALSE only when the store itself cannot be used. */
 static gboolean admit(PawlStore *store, PawlAdmission **batch, guint n, GError **error) {
   g_autoptr(GError) failed = NULL;
@@ -48,6 +80,7 @@ static gboolean admit(PawlStore *store, PawlAdmission **batch, guint n, GError *
     for (guint i = 0; i < n; i++) batch[i]->outcome = PAWL_ADMIT_RACED;
     return TRUE;
   }
+  if (pawl_store_shared(store) && g_error_matches(failed, PAWL_ERROR, PAWL_ERROR_AMBIGUOUS)) return admit_again(store, batch, n, error);
   if (store_failed(failed)) {
     g_propagate_error(error, g_steal_pointer(&failed));
     return FALSE;
@@ -93,6 +126,7 @@ gboolean pawl_scheduler_round(PawlStore *store, guint *budget, PawlRound *ret_ro
   *budget = CLAMP(*budget, BUDGET_MIN, BUDGET_MAX);
   if (!pawl_store_claim(store, *budget, rows, &round.next_due_ms, &now_ms, error)) return FALSE;
   PAWL_FAULT("schedule.after_claim");
+  round.claimed = rows->len;
   round.more = rows->len == *budget;
   *budget = round.more ? MIN(*budget * 2, BUDGET_MAX) : BUDGET_MIN;
   if (rows->len > 0) {

@@ -11,6 +11,10 @@
 static gboolean cancel_one(PawlStore *store, const PawlId *run, const char *stand, const char *reason, GError **error) {
   gboolean found = FALSE;
   if (!pawl_store_act(store, run, "run.cancel_requested", error, "reason", reason, NULL)) return FALSE;
+  if (store->shared) /* the intent first: where the run stands may change meanwhile, and whoever moves it reads the intent */
+    return pawl_db_exec(
+             store->db, PAWL_SQL_CANCEL_INSERT, NULL, error, PAWL_ROW(pawl_id(run), pawl_text(store->actor), pawl_text(reason))) &&
+           pawl_store_end_waiting(store, run, PAWL_EVENT_CANCEL, reason, &found, error);
   if (g_str_equal(stand, "waiting")) return pawl_store_end_waiting(store, run, PAWL_EVENT_CANCEL, reason, &found, error);
   return pawl_db_exec(store->db, PAWL_SQL_CANCEL_INSERT, NULL, error, PAWL_ROW(pawl_id(run), pawl_text(store->actor), pawl_text(reason)));
 }
@@ -47,6 +51,8 @@ static gboolean cancel_checked(PawlStore *store, const PawlId *run, const char *
 
 gboolean pawl_store_cancel_run(PawlStore *store, const PawlId *run, const char *reason, GError **error) {
   g_autofree char *why = reason_or_actor(store, reason);
+  if (store->shared)
+    return pawl_store_call(store, PAWL_SQL_API_CANCEL, NULL, error, PAWL_ROW(pawl_id(run), pawl_text(why), pawl_text(store->actor)));
   if (!pawl_db_begin(store->db, PAWL_TX_WRITE, error)) return FALSE;
   if (!cancel_checked(store, run, why, error)) {
     pawl_db_rollback(store->db);

@@ -53,7 +53,9 @@ static gboolean delete_inside(
   PawlStore *store, const char *project, const char *reference, PawlRef *ref, guint *ret_cancelled, GError **error) {
   gint64 now_ms;
   gboolean more;
-  if (!pawl_store_lookup(store, project, reference, FALSE, ref, error) || !pawl_store_now(store, &now_ms, error)) return FALSE;
+  if (!pawl_store_lookup(store, project, reference, FALSE, ref, error) || !pawl_lock_task(store, &ref->task, error) ||
+      !pawl_store_now(store, &now_ms, error))
+    return FALSE;
   if (ref->trigger_name != NULL)
     return pawl_store_remove_trigger(store, &ref->trigger, now_ms, error) && refresh_serial(store, &ref->task, error);
   return pawl_store_remove_task(store, &ref->task, now_ms, error) &&

@@ -30,7 +30,8 @@ void pawl_grant_free(PawlGrant *grant);
 
 typedef struct {
   guint handed_out, parked, too_late, cancelled;
-  gboolean more; /* a bound of the pass was reached: ask again at once */
+  gboolean skipped; /* somebody else was inside a pool, or held a task's gate: ask again within milliseconds */
+  gboolean more;    /* a bound of the pass was reached: ask again at once */
 } PawlPassResult;
 /* One pass over the pools: moves what is due from parked to ready, applies cancel intents and start_within, hands out at most `room`
  * attempts to the session in order of (order key, run id) within each pool, never over a pool's slots, a task's max_active or overlap

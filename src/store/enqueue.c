@@ -52,8 +52,18 @@ static gboolean enqueue_inside(PawlStore *store, const PawlEnqueue *request, Paw
   return TRUE;
 }
 
+/* On a shared store through the function that SQL users call: one way in, whatever role this is. */
+static gboolean enqueue_shared(PawlStore *store, const PawlEnqueue *request, PawlId *ret_run, GError **error) {
+  PawlId run = pawl_id_new(pawl_clock_wall_ms());
+  return pawl_store_call(store, PAWL_SQL_API_ENQUEUE, ret_run, error,
+    PAWL_ROW(pawl_text(request->task), pawl_text(request->input), pawl_text(request->project),
+      request->priority != NULL ? PAWL_INT(*request->priority) : PAWL_NULL, pawl_int_or_null(request->start_at_ms), pawl_text(store->actor),
+      pawl_text(request->origin != NULL ? request->origin : "manual"), pawl_id(&run)));
+}
+
 gboolean pawl_store_enqueue(PawlStore *store, const PawlEnqueue *request, PawlId *ret_run, GError **error) {
   PawlId run;
+  if (store->shared) return check(request, error) && enqueue_shared(store, request, ret_run, error);
   if (!check(request, error) || !pawl_db_begin(store->db, PAWL_TX_WRITE, error)) return FALSE;
   if (!enqueue_inside(store, request, &run, error)) {
     pawl_db_rollback(store->db);

@@ -215,7 +215,10 @@ static gboolean release_all(PawlStore *store, GHashTable *tasks, GError **error)
 gboolean pawl_store_finish(PawlStore *store, PawlFinish *finishes, guint n, GError **error) {
   gboolean ok = TRUE;
   g_autoptr(GHashTable) limited = g_hash_table_new_full(pawl_id_hash, pawl_id_equal_p, g_free, NULL);
+  g_autoptr(PawlMany) runs = pawl_many_new(PAWL_SQL_FINISH_GATES_LOCK);
+  for (guint i = 0; i < n; i++) pawl_many_add(runs, PAWL_ROW(pawl_id(&finishes[i].run)));
   if (!pawl_db_begin(store->db, PAWL_TX_WRITE, error)) return FALSE;
+  ok = pawl_lock_finish(store, runs, error);
   for (guint i = 0; ok && i < n; i++) ok = finish_one(store, &finishes[i], limited, error);
   if (ok) ok = release_all(store, limited, error);
   PAWL_FAULT("finish.before_commit");
@@ -231,8 +234,10 @@ gboolean pawl_store_finish_lost(
   Lease lease;
   PawlFinish finish = {
     .run = *run, .attempt = attempt, .lease_version = lease_version, .event = PAWL_EVENT_LOSE, .reason = reason, .exit_code = -1};
+  g_autoptr(PawlMany) gates = pawl_many_new(PAWL_SQL_FINISH_GATES_LOCK);
+  pawl_many_add(gates, PAWL_ROW(pawl_id(run)));
   if (!pawl_db_begin(store->db, PAWL_TX_WRITE, error)) return FALSE;
-  gboolean held = read_lease(store, run, &lease, &failed);
+  gboolean held = pawl_lock_finish(store, gates, &failed) && read_lease(store, run, &lease, &failed);
   gboolean ok = failed == NULL;
   if (held && lease.attempt == attempt && lease.lease_version == lease_version)
     ok = read_detail(store, &lease, &failed) && finish_leased(store, &lease, &finish, &failed) &&

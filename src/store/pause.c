@@ -48,7 +48,8 @@ gboolean pawl_store_pause(
   PauseHow how = {until_ms, reason};
   gint64 now_ms = 0;
   if (!pawl_db_begin(store->db, PAWL_TX_WRITE, error)) return FALSE;
-  gboolean ok = pawl_store_lookup(store, project, reference, FALSE, &ref, error) && pawl_store_now(store, &now_ms, error);
+  gboolean ok = pawl_store_lookup(store, project, reference, FALSE, &ref, error) && pawl_lock_ref(store, &ref, error) &&
+                pawl_store_now(store, &now_ms, error);
   if (ok && until_ms != 0 && until_ms <= now_ms) {
     char text[PAWL_INSTANT_TEXT];
     g_set_error(error, PAWL_ERROR, PAWL_ERROR_INVALID, "a pause until %s would be over already", pawl_instant_text_short(until_ms, text));
@@ -116,7 +117,8 @@ gboolean pawl_store_resume(PawlStore *store, const char *project, const char *re
   g_auto(PawlRef) ref = {0};
   gint64 now_ms = 0;
   if (!pawl_db_begin(store->db, PAWL_TX_WRITE, error)) return FALSE;
-  if (!pawl_store_lookup(store, project, reference, FALSE, &ref, error) || !pawl_store_now(store, &now_ms, error) ||
+  if (!pawl_store_lookup(store, project, reference, FALSE, &ref, error) || !pawl_lock_ref(store, &ref, error) ||
+      !pawl_store_now(store, &now_ms, error) ||
       !(ref.trigger_name != NULL ? pawl_store_resume_trigger(store, &ref.trigger, now_ms, catch_up, error)
                                  : pawl_store_resume_task(store, &ref.task, now_ms, catch_up, error))) {
     pawl_db_rollback(store->db);
@@ -126,12 +128,13 @@ gboolean pawl_store_resume(PawlStore *store, const char *project, const char *re
 }
 
 typedef gboolean (*ResumeFunction)(PawlStore *store, const PawlId *id, gint64 until_ms, gboolean catch_up, GError **error);
+typedef gboolean (*LockFunction)(PawlStore *store, const PawlId *id, GError **error);
 typedef struct {
   PawlId id;
   gint64 until_ms;
 } Expired;
 
-static gboolean resume_each(PawlStore *store, PawlSql sql, ResumeFunction resume, GError **error) {
+static gboolean resume_each(PawlStore *store, PawlSql sql, LockFunction lock, ResumeFunction resume, GError **error) {
   GError *why = NULL;
   g_autoptr(GArray) list = g_array_new(FALSE, FALSE, sizeof(Expired));
   {
@@ -149,7 +152,7 @@ static gboolean resume_each(PawlStore *store, PawlSql sql, ResumeFunction resume
   /* what lies at the pause's end or after it is no longer paused: late, it falls under the misfire rule */
   for (guint i = 0; i < list->len; i++) {
     const Expired *row = &g_array_index(list, Expired, i);
-    if (resume(store, &row->id, row->until_ms - 1, FALSE, &why)) continue;
+    if (lock(store, &row->id, &why) && resume(store, &row->id, row->until_ms - 1, FALSE, &why)) continue;
     if (pawl_error_info_of(why)->retry) {
       g_propagate_error(error, why);
       return FALSE;
@@ -161,8 +164,8 @@ static gboolean resume_each(PawlStore *store, PawlSql sql, ResumeFunction resume
 
 gboolean pawl_store_resume_expired(PawlStore *store, GError **error) {
   if (!pawl_db_begin(store->db, PAWL_TX_WRITE, error)) return FALSE;
-  if (!resume_each(store, PAWL_SQL_EXPIRED_TASK_PAUSES, pawl_store_resume_task, error) ||
-      !resume_each(store, PAWL_SQL_EXPIRED_TRIGGER_PAUSES, pawl_store_resume_trigger, error)) {
+  if (!resume_each(store, PAWL_SQL_EXPIRED_TASK_PAUSES, pawl_lock_task, pawl_store_resume_task, error) ||
+      !resume_each(store, PAWL_SQL_EXPIRED_TRIGGER_PAUSES, pawl_lock_schedule, pawl_store_resume_trigger, error)) {
     pawl_db_rollback(store->db);
     return FALSE;
   }

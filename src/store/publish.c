@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/publish.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/fault.h"
 #include "store/publish_private.h"
@@ -50,11 +51,21 @@ static gboolean cancel_removed(PawlPublish *publish, GError **error) {
   return TRUE;
 }
 
+/* Publications of one project wait for each other, and for the admissions under way on its schedules. */
+static gboolean lock_all(PawlPublish *publish, GError **error) {
+  PawlStore *store = publish->store;
+  PawlId project = pawl_id_new(pawl_clock_wall_ms());
+  if (!store->shared || publish->options->dry_run) return TRUE;
+  return pawl_db_exec(store->db, PAWL_SQL_PROJECT_INSERT, NULL, error, PAWL_ROW(pawl_id(&project), pawl_text(publish->bundle->project))) &&
+         pawl_lock_project(store, publish->bundle->project, error) &&
+         pawl_store_lookup_project(store, publish->bundle->project, &project, error) && pawl_lock_schedules(store, &project, error);
+}
+
 static gboolean publish_all(PawlPublish *publish, GError **error) {
   gboolean write = !publish->options->dry_run;
-  return pawl_publish_load(publish, error) && (!write || make_project(publish, error)) && pawl_publish_pools(publish, error) &&
-         pawl_publish_tasks(publish, error) && pawl_publish_tasks_gone(publish, error) && (!write || cancel_removed(publish, error)) &&
-         pawl_publish_pools_gone(publish, error);
+  return lock_all(publish, error) && pawl_publish_load(publish, error) && (!write || make_project(publish, error)) &&
+         pawl_publish_pools(publish, error) && pawl_publish_tasks(publish, error) && pawl_publish_tasks_gone(publish, error) &&
+         (!write || cancel_removed(publish, error)) && pawl_publish_pools_gone(publish, error);
 }
 
 gboolean pawl_store_apply(PawlStore *store, const PawlBundle *bundle, const PawlApplyOptions *options, GPtrArray *changes, GError **error) {

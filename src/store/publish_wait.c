@@ -55,7 +55,7 @@ static gboolean still_unsettled(PawlStore *store, const Unsettled *row, gboolean
 }
 
 gboolean pawl_publish_wait(PawlStore *store, const PawlBundle *bundle, const PawlApplyOptions *options, GError **error) {
-  if (pawl_db_holder(store->db) == 0) return TRUE;
+  if (!store->shared && pawl_db_holder(store->db) == 0) return TRUE; /* nobody schedules */
   g_autoptr(GArray) unsettled = g_array_new(FALSE, FALSE, sizeof(Unsettled));
   if (!collect(store, bundle, options, unsettled, error)) return FALSE;
   gint64 deadline_ms = pawl_clock_mono_ms() + WAIT_MS;

@@ -36,7 +36,8 @@ typedef struct {
   const PawlId *session;
   guint room;
   gint64 lease_ms, now_ms, until_mono_ms;
-  GHashTable *uses; /* TaskUse by id */
+  GHashTable *uses;   /* TaskUse by id */
+  GHashTable *inside; /* pools whose gates are held; NULL: an embedded store, where nobody else is */
   GPtrArray *grants;
   PawlPassResult *result;
 } Pass;
@@ -83,10 +84,18 @@ static gboolean end_too_late(Pass *pass, GError **error) {
 
 /* ---- one candidate ---- */
 
+/* Under the task's gate. `ret_use` NULL: somebody else holds it. */
 static gboolean read_use(Pass *pass, const PawlId *task, TaskUse **ret_use, GError **error) {
   TaskUse *use = g_hash_table_lookup(pass->uses, task);
   if (use == NULL) {
     GError *failed = NULL;
+    gboolean held;
+    *ret_use = NULL;
+    if (!pawl_try_task_gate(pass->store, task, &held, error)) return FALSE;
+    if (!held) {
+      pass->result->skipped = TRUE;
+      return TRUE;
+    }
     g_autoptr(PawlRows) rows = pawl_db_query(pass->store->db, PAWL_SQL_PULL_TASK_USE, error, PAWL_ROW(pawl_id(task)));
     if (rows == NULL) return FALSE;
     if (!pawl_rows_next(rows, &failed)) {
@@ -101,16 +110,19 @@ static gboolean read_use(Pass *pass, const PawlId *task, TaskUse **ret_use, GErr
   return TRUE;
 }
 
-/* Why the task's own limits forbid it now: a park reason, or NULL. */
-static gboolean blocked_by_task(Pass *pass, const Candidate *c, const char **ret_reason, GError **error) {
+/* Why the task's own limits forbid it now: a park reason, or NULL. `ret_busy`: somebody else holds its gate. */
+static gboolean blocked_by_task(Pass *pass, const Candidate *c, const char **ret_reason, gboolean *ret_busy, GError **error) {
   TaskUse *use = NULL;
   *ret_reason = NULL;
+  *ret_busy = FALSE;
   if (c->paused) {
     *ret_reason = "paused";
     return TRUE;
   }
   if (c->max_active == 0 && !(c->serial && c->trigger_born)) return TRUE;
   if (!read_use(pass, &c->task, &use, error)) return FALSE;
+  *ret_busy = use == NULL;
+  if (use == NULL) return TRUE;
   if (c->max_active > 0 && use->active >= c->max_active)
     *ret_reason = "limit";
   else if (c->serial && c->trigger_born && use->active_born > 0)
@@ -168,9 +180,15 @@ static gboolean hand_out(Pass *pass, Pool *pool, const Candidate *c, GError **er
   grant->token = pawl_id_random();
   g_ptr_array_add(pass->grants, grant);
   g_autofree char *digest = pawl_digest((const char *)grant->token.b, PAWL_ID_BYTES);
-  if (!pawl_db_exec(pass->store->db, PAWL_SQL_LEASE_GRANT, NULL, error,
-        PAWL_ROW(pawl_id(&c->run), PAWL_INT(c->attempt), pawl_id(pass->session), pawl_text(digest), PAWL_INT(pass->lease_ms))) ||
-      !pawl_db_exec(pass->store->db, PAWL_SQL_READY_DELETE, NULL, error, PAWL_ROW(pawl_id(&c->run), PAWL_INT(c->attempt))) ||
+  gint64 moved = 0;
+  if (!pawl_db_exec(pass->store->db, PAWL_SQL_LEASE_GRANT, &moved, error,
+        PAWL_ROW(pawl_id(&c->run), PAWL_INT(c->attempt), pawl_id(pass->session), pawl_text(digest), PAWL_INT(pass->lease_ms))))
+    return FALSE;
+  if (moved == 0) { /* cancelled meanwhile */
+    g_ptr_array_set_size(pass->grants, (gint)pass->grants->len - 1);
+    return TRUE;
+  }
+  if (!pawl_db_exec(pass->store->db, PAWL_SQL_READY_DELETE, NULL, error, PAWL_ROW(pawl_id(&c->run), PAWL_INT(c->attempt))) ||
       !read_lease(pass, grant, error) || !read_grant(pass, grant, error))
     return FALSE;
   TaskUse *use = g_hash_table_lookup(pass->uses, &c->task);
@@ -188,15 +206,15 @@ typedef enum { TOOK, PARKED, LEFT, RESERVED } Verdict;
 
 static gboolean consider(Pass *pass, Pool *pool, const Candidate *c, gboolean park_limited, Verdict *ret, GError **error) {
   const char *blocked;
-  gboolean found;
+  gboolean found, busy;
   *ret = PARKED;
   if (c->cancelled || c->archived) {
     pass->result->cancelled++;
     return pawl_store_end_waiting(
       pass->store, &c->run, PAWL_EVENT_CANCEL, c->archived ? "its task was deleted" : "cancelled", &found, error);
   }
-  if (!blocked_by_task(pass, c, &blocked, error)) return FALSE;
-  if (blocked != NULL && !park_limited)
+  if (!blocked_by_task(pass, c, &blocked, &busy, error)) return FALSE;
+  if (busy || (blocked != NULL && !park_limited))
     *ret = LEFT;
   else if (blocked != NULL)
     return park(pass, c, blocked, error);
@@ -240,7 +258,8 @@ static gboolean read_candidates(Pass *pass, PawlSql sql, const PawlValue *values
 }
 
 static gboolean pool_is_open(const Pass *pass, const Pool *pool) {
-  return pass->room > 0 && pool->active && (pool->slots == -1 || pool->used < pool->slots);
+  return pass->room > 0 && (pass->inside == NULL || g_hash_table_contains(pass->inside, &pool->id)) && pool->active &&
+         (pool->slots == -1 || pool->used < pool->slots);
 }
 
 /* Considers a page; `ret_reserved`: a wide attempt waits for the slots that come free, so nothing else of this pool starts. */
@@ -309,11 +328,28 @@ static gboolean read_pools(Pass *pass, GArray *pools, GError **error) {
   return FALSE;
 }
 
+/* Before anything that the hand-out decides by is read. */
+static gboolean go_inside(Pass *pass, GError **error) {
+  GError *failed = NULL;
+  if (pass->inside == NULL) return TRUE;
+  g_autoptr(PawlRows) rows = pawl_db_query(pass->store->db, PAWL_SQL_POOL_GATES_LOCK, error, PAWL_NO_PARAMS);
+  if (rows == NULL) return FALSE;
+  while (pawl_rows_next(rows, &failed)) {
+    PawlId pool = pawl_rows_id(rows, 0);
+    g_hash_table_add(pass->inside, g_memdup2(&pool, sizeof pool));
+  }
+  if (failed == NULL) return TRUE;
+  g_propagate_error(error, failed);
+  return FALSE;
+}
+
 /* Pools take turns at who is first, so that a session that is always full starves none. */
 static gboolean take_pools(Pass *pass, GError **error) {
   g_autoptr(GArray) pools = g_array_new(FALSE, FALSE, sizeof(Pool));
   g_autoptr(GArray) page = g_array_new(FALSE, FALSE, sizeof(Candidate));
-  if (!read_pools(pass, pools, error)) return FALSE;
+  if (!go_inside(pass, error) || !read_pools(pass, pools, error)) return FALSE;
+  for (guint i = 0; pass->inside != NULL && i < pools->len; i++)
+    if (!g_hash_table_contains(pass->inside, &g_array_index(pools, Pool, i).id)) pass->result->skipped = TRUE;
   guint first = pools->len > 0 ? pass->store->pool_turn++ % pools->len : 0;
   guint room = pass->room;
   for (guint i = 0; i < pools->len && pass->room > 0; i++) {
@@ -336,7 +372,16 @@ gboolean pawl_store_pull(
   PawlPassResult result = {0};
   g_autoptr(GHashTable) uses = g_hash_table_new_full(pawl_id_hash, pawl_id_equal_p, NULL, g_free);
   g_autoptr(GPtrArray) given = g_ptr_array_new_with_free_func((GDestroyNotify)pawl_grant_free);
-  Pass pass = {store, session, room, lease_ms, 0, pawl_clock_mono_ms() + PASS_MS, uses, given, &result};
+  g_autoptr(GHashTable) inside = g_hash_table_new_full(pawl_id_hash, pawl_id_equal_p, g_free, NULL);
+  Pass pass = {.store = store,
+    .session = session,
+    .room = room,
+    .lease_ms = lease_ms,
+    .until_mono_ms = pawl_clock_mono_ms() + PASS_MS,
+    .uses = uses,
+    .inside = store->shared ? inside : NULL,
+    .grants = given,
+    .result = &result};
   if (!pawl_db_begin(store->db, PAWL_TX_WRITE, error)) return FALSE;
   gboolean ok = run_pass(&pass, error);
   PAWL_FAULT("pull.before_commit");

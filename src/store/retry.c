@@ -76,6 +76,7 @@ static gboolean retry_inside(PawlStore *store, const PawlId *old, PawlId *ret_ru
 
 gboolean pawl_store_retry(PawlStore *store, const PawlId *run, PawlId *ret_run, GError **error) {
   PawlId made;
+  if (store->shared) return pawl_store_call(store, PAWL_SQL_API_RETRY, ret_run, error, PAWL_ROW(pawl_id(run), pawl_text(store->actor)));
   if (!pawl_db_begin(store->db, PAWL_TX_WRITE, error)) return FALSE;
   if (!retry_inside(store, run, &made, error)) {
     pawl_db_rollback(store->db);

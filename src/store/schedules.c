@@ -1,58 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims, quarantine, what is armed again, and @reboot. */
+/* Quarantine, what is armed again, and @reboot. */
 #include "store/schedules.h"
 
 #include "base/error.h"
 #include "store/store_private.h"
 
 #include <string.h>
-
-static void read_due(PawlRows *rows, PawlDueRow *row) {
-  *row = (PawlDueRow){
-    .trigger = pawl_rows_id(rows, 0),
-    .task = pawl_rows_id(rows, 1),
-    .project = pawl_rows_id(rows, 2),
-    .trigger_revision = pawl_rows_int(rows, 3),
-    .task_revision = pawl_rows_int(rows, 4),
-    .cursor_ms = pawl_rows_int(rows, 5),
-    .due_at_ms = pawl_rows_int(rows, 6),
-    .last_scheduled_ms = pawl_rows_int(rows, 7),
-    .last_admitted_ms = pawl_rows_int(rows, 8),
-    .first_claimed_ms = pawl_rows_int(rows, 9),
-    .made_up = pawl_rows_int(rows, 10),
-    .state_version = pawl_rows_int(rows, 11),
-    .claim_version = pawl_rows_int(rows, 12),
-    .acquired_at_ms = pawl_rows_int(rows, 13),
-  };
-}
-
-gboolean pawl_store_claim(PawlStore *store, guint budget, GArray *rows, gint64 *ret_next_due_ms, gint64 *ret_now_ms, GError **error) {
-  GError *failed = NULL;
-  gint64 now_ms, next_ms;
-  guint before = rows->len;
-  if (!pawl_store_now(store, &now_ms, error)) return FALSE;
-  PawlRows *due = pawl_db_query(store->db, PAWL_SQL_CLAIM_DUE, error, PAWL_ROW(PAWL_INT(budget)));
-  if (due == NULL) return FALSE;
-  while (pawl_rows_next(due, &failed)) {
-    PawlDueRow row;
-    read_due(due, &row);
-    g_array_append_val(rows, row);
-    now_ms = row.acquired_at_ms;
-  }
-  pawl_rows_close(due);
-  if (failed != NULL) {
-    g_array_set_size(rows, before);
-    g_propagate_error(error, failed);
-    return FALSE;
-  }
-  if (!pawl_store_int(store, PAWL_SQL_CLAIM_NEXT, &next_ms, error, PAWL_ROW(PAWL_INT(now_ms)))) {
-    g_array_set_size(rows, before);
-    return FALSE;
-  }
-  *ret_next_due_ms = next_ms;
-  *ret_now_ms = now_ms;
-  return TRUE;
-}
 
 gboolean pawl_store_quarantine(PawlStore *store, const PawlDueRow *row, const char *reason, GError **error) {
   gint64 changed = 0;

@@ -22,10 +22,6 @@ typedef struct {
  * instant of any armed row not returned, 0 when there is none; `ret_now_ms` the database's clock. */
 gboolean pawl_store_claim(PawlStore *store, guint budget, GArray *rows, gint64 *ret_next_due_ms, gint64 *ret_now_ms, GError **error);
 
-/* Specs of a claimed row. Cached in the store by id and revision (bounded); borrowed until the next call of the same function. */
-const PawlTriggerSpec *pawl_store_trigger_spec(PawlStore *store, const PawlId *trigger, gint64 revision, GError **error);
-const PawlTaskSpec *pawl_store_task_spec(PawlStore *store, const PawlId *task, gint64 revision, GError **error);
-
 typedef enum { PAWL_ADMIT_PENDING, PAWL_ADMIT_DONE, PAWL_ADMIT_RACED, PAWL_ADMIT_FAILED } PawlAdmitOutcome;
 typedef struct {
   PawlDueRow row;
@@ -33,6 +29,29 @@ typedef struct {
   PawlAdmitOutcome outcome;                /* set by admit */
   guint admitted, already_run, overlapped; /* set by admit: occurrences by what became of them */
 } PawlAdmission;
+
+/* All that a replica of a shared store looks for in its rhythm, in one read. Instants by the server's clock. */
+typedef struct {
+  gint64 now_ms;
+  gint64 next_due_ms, rearm_ms, wake_ms; /* 0: none */
+  gboolean due;                          /* a due row that nobody holds */
+  gboolean expired;                      /* a run lease has run out */
+  gboolean work;                         /* something is ready, or a cancel was asked for */
+  gint64 newest_ms;                      /* the newest heartbeat of a replica; 0: none. Later than now: the server's clock went back */
+} PawlLook;
+gboolean pawl_store_look(PawlStore *store, PawlLook *ret_look, GError **error);
+/* Claims whose answer was lost are given back, for as long as they could still arrive. Call it in the rhythm. */
+gboolean pawl_store_release_lost(PawlStore *store, GError **error);
+
+/* After an AMBIGUOUS admission, for each row of the batch: did it happen? DONE: yes, whoever wrote it. PENDING: no, and it never will by what
+ * was sent; the row carries a new token, under which it may be admitted again. RACED: no, and the claim is gone. FALSE: there is no verdict
+ * now (the server, or the standby that a COMMIT must reach, is away). */
+gboolean pawl_store_resolve(PawlStore *store, PawlAdmission *admission, GError **error);
+
+/* Specs of a claimed row. Cached in the store by id and revision (bounded); borrowed until the next call of the same function. */
+const PawlTriggerSpec *pawl_store_trigger_spec(PawlStore *store, const PawlId *trigger, gint64 revision, GError **error);
+const PawlTaskSpec *pawl_store_task_spec(PawlStore *store, const PawlId *task, gint64 revision, GError **error);
+
 /* Settles the whole batch in one transaction. A row that changed since the claim is RACED and drops out. FALSE: nothing of the batch was
  * written (the engine halves it until the bad one stands alone). */
 gboolean pawl_store_admit(PawlStore *store, PawlAdmission **batch, guint n, GError **error);

@@ -4,6 +4,8 @@
 #include "base/error.h"
 #include "store/store_private.h"
 
+#define CLAIM_LEASE_MS 10000
+
 static GError *with_advice(GError *error) {
   if (!g_error_matches(error, PAWL_ERROR, PAWL_ERROR_NOT_FOUND)) return error;
   GError *more = g_error_new(PAWL_ERROR, PAWL_ERROR_NOT_FOUND, "%s; `pawl up` or `pawl apply -f FILE` makes one", error->message);
@@ -13,7 +15,14 @@ static GError *with_advice(GError *error) {
 
 PawlStore *pawl_store_open(const PawlStoreOptions *options, GError **error) {
   GError *why = NULL;
-  PawlDbOptions how = {.url = options->url, .mode = options->mode, .create = options->create, .cache_kib = options->cache_kib};
+  gint64 lease_ms = options->claim_lease_ms > 0 ? options->claim_lease_ms : CLAIM_LEASE_MS;
+  PawlDbOptions how = {.url = options->url,
+    .mode = options->mode,
+    .create = options->create,
+    .cache_kib = options->cache_kib,
+    .idle_ms = MIN(5000, lease_ms * 4 / 5), /* a backend that hangs on to a row is gone before the claim is */
+    .synchronous_commit = options->synchronous_commit,
+    .interrupt_fd = options->interrupt_fd};
   PawlDb *db = pawl_db_open(&how, &why);
   if (db == NULL) {
     g_propagate_error(error, with_advice(why));
@@ -34,6 +43,11 @@ PawlStore *pawl_store_open(const PawlStoreOptions *options, GError **error) {
   store->db = db;
   store->actor = g_strdup(options->actor != NULL ? options->actor : "unknown");
   store->schema_version = version;
+  store->shared = pawl_db_server(db) != NULL;
+  store->serializable = options->serializable;
+  store->replica = g_strdup(options->replica);
+  store->claim_lease_ms = lease_ms;
+  store->lost_claims = pawl_lost_claims_new();
   return store;
 }
 
@@ -42,9 +56,12 @@ void pawl_store_close(PawlStore *store) {
   if (store->specs != NULL) pawl_spec_cache_free(store->specs);
   pawl_db_close(store->db);
   g_free(store->actor);
+  g_free(store->replica);
+  g_array_unref(store->lost_claims);
   g_free(store);
 }
 
+gboolean pawl_store_shared(const PawlStore *store) { return store->shared; }
 PawlDb *pawl_store_db(PawlStore *store) { return store->db; }
 const char *pawl_store_actor(const PawlStore *store) { return store->actor; }
 gint pawl_store_schema_version(PawlStore *store) { return store->schema_version; }
@@ -80,6 +97,22 @@ gboolean pawl_store_ids(PawlStore *store, PawlSql sql, GArray *ids, GError **err
     g_array_append_val(ids, id);
   }
   if (why == NULL) return TRUE;
+  g_propagate_error(error, why);
+  return FALSE;
+}
+
+gboolean pawl_store_call(PawlStore *store, PawlSql sql, PawlId *ret_id, GError **error, const PawlValue *values, gsize n_values) {
+  GError *why = NULL;
+  PawlId id = PAWL_ID_NONE;
+  if (!pawl_db_begin(store->db, PAWL_TX_WRITE, error)) return FALSE;
+  PawlRows *rows = pawl_db_query(store->db, sql, &why, values, n_values);
+  if (rows != NULL && pawl_rows_next(rows, &why) && ret_id != NULL) id = pawl_rows_id(rows, 0);
+  pawl_rows_close(rows);
+  if (why == NULL && pawl_db_commit(store->db, &why)) {
+    if (ret_id != NULL) *ret_id = id;
+    return TRUE;
+  }
+  pawl_db_rollback(store->db);
   g_propagate_error(error, why);
   return FALSE;
 }

@@ -19,6 +19,12 @@ typedef struct {
   gboolean create;   /* make it and migrate it */
   const char *actor; /* who acts, for paused_by, requested_by and events: "root@host" */
   gint64 cache_kib;  /* 0: the default of db */
+  /* a shared store (PostgreSQL); 0, NULL: the defaults */
+  const char *replica;            /* who claims: the replica's id as text; NULL: this store claims nothing */
+  gint64 claim_lease_ms;          /* 10 s; 1–60 s */
+  gboolean serializable;          /* admission_isolation = serializable */
+  const char *synchronous_commit; /* "on" */
+  int interrupt_fd;               /* as PawlDbOptions has it */
 } PawlStoreOptions;
 
 /* Opens, and migrates a schema that is older (READ_WRITE only). CONFIG: the schema is newer than this program, or its checksums differ
@@ -27,6 +33,8 @@ PawlStore *pawl_store_open(const PawlStoreOptions *options, GError **error);
 void pawl_store_close(PawlStore *store);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(PawlStore, pawl_store_close)
 PawlDb *pawl_store_db(PawlStore *store);
+/* Others schedule and work on this store as well: claims are leases, and nobody is the only one. */
+gboolean pawl_store_shared(const PawlStore *store);
 const char *pawl_store_actor(const PawlStore *store);
 /* The database's clock. */
 gboolean pawl_store_now(PawlStore *store, gint64 *ret_now_ms, GError **error);

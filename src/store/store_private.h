@@ -10,7 +10,10 @@ struct PawlStore {
   char *actor;
   PawlSpecCache *specs; /* made at first use; pawl_spec_cache_free() at close */
   gint schema_version;
-  gboolean serializable;                   /* admission_isolation = serializable */
+  gboolean shared, serializable;
+  char *replica; /* NULL: it claims nothing */
+  gint64 claim_lease_ms;
+  GArray *lost_claims;                     /* PawlLostClaim (claim.c): claims whose answer never came */
   PawlId retention_run, retention_subject; /* retention.c: how far its walks have come */
   guint pool_turn;                         /* pull.c: which pool is looked at first */
 };
@@ -26,6 +29,9 @@ gboolean pawl_store_ids(PawlStore *store, PawlSql sql, GArray *ids, GError **err
 /* An event that says who did it: data is {"actor": …} and the pairs of strings that follow, ended by NULL; a pair whose value is NULL is
  * left out. Inside the caller's transaction. */
 gboolean pawl_store_act(PawlStore *store, const PawlId *subject, const char *kind, GError **error, ...) G_GNUC_NULL_TERMINATED;
+
+/* Calls a public function of a shared store in a transaction of its own. `ret_id`: its answer; NULL: not wanted. */
+gboolean pawl_store_call(PawlStore *store, PawlSql sql, PawlId *ret_id, GError **error, const PawlValue *values, gsize n_values);
 
 /* ---- many.c ---- */
 /* Rows of values for one statement. Values are borrowed until it ran (a query: until its rows are closed). Without rows nothing is asked
@@ -47,6 +53,23 @@ typedef enum { PAWL_MIGRATE_NEVER, PAWL_MIGRATE_UPGRADE /* a schema that exists 
 /* Brings the schema to the end of `list`. CONFIG: newer than the list, or another build's; NEVER and older. NOT_FOUND: no schema and not
  * CREATE. BUSY: older, and another process schedules on it. */
 gboolean pawl_store_migrate(PawlDb *db, const PawlMigration *list, gsize n, PawlMigrateHow how, gint *ret_version, GError **error);
+
+/* ---- claim.c ---- */
+GArray *pawl_lost_claims_new(void);
+
+/* ---- lock.c: rows that a shared store locks, in the one order; an embedded store has one writer and locks nothing ---- */
+gboolean pawl_lock_project(PawlStore *store, const char *name, GError **error);
+/* The schedule rows of a project, of a task (and the task's row before them), of one trigger. */
+gboolean pawl_lock_schedules(PawlStore *store, const PawlId *project, GError **error);
+gboolean pawl_lock_task(PawlStore *store, const PawlId *task, GError **error);
+gboolean pawl_lock_schedule(PawlStore *store, const PawlId *trigger, GError **error);
+typedef struct PawlRef PawlRef;
+/* A trigger's row, or a task's with those of its triggers. */
+gboolean pawl_lock_ref(PawlStore *store, const PawlRef *ref, GError **error);
+/* The gates of the limited tasks that hold these leases: before anything that frees what a limit counts. */
+gboolean pawl_lock_finish(PawlStore *store, const PawlMany *runs, GError **error);
+/* Whether the gate of a task was free; it is held then. Always TRUE on an embedded store. */
+gboolean pawl_try_task_gate(PawlStore *store, const PawlId *task, gboolean *ret_held, GError **error);
 
 /* ---- run_create.c: the one place where a run comes into being ---- */
 typedef struct {
@@ -95,12 +118,12 @@ gboolean pawl_store_task_release(PawlStore *store, const PawlId *task, GError **
 gboolean pawl_store_unpark(PawlStore *store, const PawlId *run, GError **error);
 
 /* ---- lookup.c: names to ids ---- */
-typedef struct {
+struct PawlRef {
   PawlId project, task, trigger /* zero: the reference is a task */;
   gint64 task_revision, trigger_revision;
   gboolean task_archived, trigger_archived, task_paused;
   char *task_name, *trigger_name; /* NULL: the reference is a task */
-} PawlRef;
+};
 void pawl_ref_clear(PawlRef *ref);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(PawlRef, pawl_ref_clear)
 /* `project` NULL: "default". `reference`: TASK or TASK/TRIGGER. NOT_FOUND with the nearest name; what is archived is found only with

@@ -53,6 +53,7 @@ struct PawlWorker {
   gboolean pulled;              /* and wake_at_ms is still to be read anew */
   GHashTable *jobs;             /* PawlJob by run id */
   gint64 wake_at_ms;            /* wall clock; 0: nothing is planned */
+  gint64 skipped_ms;            /* the wait after a pass that met somebody inside; 0: it met nobody */
   gint64 pull_mono_ms;          /* pulls nothing before; 0: no such wait */
   gint64 compare_mono_ms;       /* settle_unknown: not before */
   gint64 put_off_until_mono_ms; /* ends and output wait for starts until then; 0: they do not */

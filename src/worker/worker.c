@@ -20,6 +20,8 @@
 #define STOP_WAIT_MS 5000
 #define SHORT_OF_MEANS_MS 1000
 #define PUT_OFF_MS 50    /* so long, at most, ends and output wait for starts */
+#define SKIPPED_MIN_MS 1 /* another replica was inside: it is asked again this soon, then twice as late each time */
+#define SKIPPED_MAX_MS 50
 #define COMPARE_MS 30000 /* how often, at most, the leases held are compared with the jobs known */
 
 void pawl_job_free(PawlJob *job) {
@@ -216,6 +218,8 @@ static gboolean pull(PawlWorker *worker, GError **error) {
   for (guint i = 0; i < grants->len; i++) take_grant(worker, g_ptr_array_index(grants, i), lease_end_boot_ms);
   worker->pulled = TRUE;
   if (result.more) atomic_store(&worker->work_waits, TRUE);
+  worker->skipped_ms = result.skipped ? CLAMP(worker->skipped_ms * 2, SKIPPED_MIN_MS, SKIPPED_MAX_MS) : 0;
+  if (worker->skipped_ms != 0) worker->pull_mono_ms = MAX(worker->pull_mono_ms, pawl_clock_mono_ms() + worker->skipped_ms);
   return TRUE;
 }
 
