@@ -21,6 +21,8 @@
 #define END_ATTEMPT_MS 15000
 #define DRAIN_SAY_MS 5000
 #define RECORD_WAIT_MS 3000
+#define RETRY_MIN_MS 200
+#define RETRY_MAX_MS 10000
 
 typedef struct {
   const PawlUpOptions *options;
@@ -96,6 +98,10 @@ static void collect_allowed(Daemon *daemon) {
 static gboolean open_engine(Daemon *daemon, GError **error) {
   PawlEngineOptions how = {.url = daemon->options->url,
     .actor = daemon->actor,
+    .replica = daemon->options->replica,
+    .claim_lease_ms = daemon->options->claim_lease_ms,
+    .serializable = daemon->options->serializable,
+    .synchronous_commit = daemon->options->synchronous_commit,
     .history_ms = daemon->options->history_ms,
     .work_waits = work_waits,
     .end_attempt = end_attempt,
@@ -117,17 +123,56 @@ static gboolean open_worker(Daemon *daemon, GError **error) {
   return daemon->worker != NULL;
 }
 
+/* The next of the awaited signals, or 0 after `ms` (-1: never). `extra_fd` -1: none; readable: answers -1. */
+static int next_signal(Daemon *daemon, int extra_fd, gint64 ms) {
+  struct signalfd_siginfo info;
+  struct pollfd fds[] = {{.fd = daemon->signal_fd, .events = POLLIN}, {.fd = extra_fd, .events = POLLIN}};
+  int ready = poll(fds, 2, ms < 0 ? -1 : (int)MIN(ms, 3600000));
+  if (ready > 0 && (fds[0].revents & POLLIN) != 0 && read(daemon->signal_fd, &info, sizeof info) == sizeof info) return (int)info.ssi_signo;
+  return ready > 0 && (fds[1].revents & POLLIN) != 0 ? -1 : 0;
+}
+
+static void close_parts(Daemon *daemon) {
+  if (daemon->engine != NULL) pawl_engine_stop(daemon->engine);
+  pawl_worker_free(daemon->worker);
+  pawl_engine_free(daemon->engine);
+  daemon->worker = NULL;
+  daemon->engine = NULL;
+  g_clear_pointer(&daemon->hold, pawl_hold_release);
+  g_clear_pointer(&daemon->store, pawl_store_close);
+}
+
+/* What stands on the store. A shared one that cannot be used yet (a server that starts, a standby, too many connections, an older schema) is
+ * tried again for as long as it takes; a signal ends the waiting. */
+static gboolean open_parts(Daemon *daemon, GError **error) {
+  gint64 wait_ms = RETRY_MIN_MS;
+  for (gboolean first = TRUE;; first = FALSE) {
+    g_autoptr(GError) failed = NULL;
+    if (open_store(daemon, &failed) && pawl_files_apply(daemon->store, daemon->options, TRUE, daemon->users, &failed) &&
+        open_engine(daemon, &failed) && open_worker(daemon, &failed))
+      return TRUE;
+    gboolean again =
+      daemon->options->shared && (pawl_error_info_of(failed)->retry || g_error_matches(failed, PAWL_ERROR, PAWL_ERROR_CONFIG));
+    close_parts(daemon);
+    if (again && (first || wait_ms == RETRY_MAX_MS))
+      pawl_log(PAWL_LOG_ERROR, "up.waits", "the store cannot be used yet; trying again", "reason", failed->message, NULL);
+    if (!again || next_signal(daemon, -1, wait_ms + g_random_int_range(0, (gint)wait_ms)) > 0) {
+      g_propagate_error(error, g_steal_pointer(&failed));
+      return FALSE;
+    }
+    wait_ms = MIN(wait_ms * 2, RETRY_MAX_MS);
+  }
+}
+
 static gboolean start(Daemon *daemon, GError **error) {
   daemon->runner_path = find_runner(error);
-  if (daemon->runner_path == NULL || !pawl_files_readable(daemon->options, error) || !open_store(daemon, error)) return FALSE;
+  if (daemon->runner_path == NULL || !pawl_files_readable(daemon->options, error)) return FALSE;
+  allow_descriptors(daemon->options->slots);
+  collect_allowed(daemon);
+  if (!open_parts(daemon, error)) return FALSE;
   g_autofree char *text =
     g_strdup_printf("pawl %s on %s (from %s)", PAWL_VERSION, pawl_db_url(pawl_store_db(daemon->store)), daemon->options->url_source);
   pawl_log(PAWL_LOG_NOTICE, "up", text, NULL);
-  allow_descriptors(daemon->options->slots);
-  collect_allowed(daemon);
-  if (!pawl_files_apply(daemon->store, daemon->options, TRUE, daemon->users, error) || !open_engine(daemon, error) ||
-      !open_worker(daemon, error))
-    return FALSE;
   pawl_files_say_others(daemon->store, daemon->options);
   pawl_worker_start(daemon->worker);
   pawl_engine_start(daemon->engine, pawl_worker_session(daemon->worker));
@@ -151,15 +196,6 @@ static void reload(Daemon *daemon) {
   pawl_engine_wake(daemon->engine);
   pawl_worker_wake(daemon->worker);
   pawl_notify("READY=1");
-}
-
-/* The next of the awaited signals, or 0 after `ms` (-1: never). `extra_fd` -1: none; readable: answers -1. */
-static int next_signal(Daemon *daemon, int extra_fd, gint64 ms) {
-  struct signalfd_siginfo info;
-  struct pollfd fds[] = {{.fd = daemon->signal_fd, .events = POLLIN}, {.fd = extra_fd, .events = POLLIN}};
-  int ready = poll(fds, 2, ms < 0 ? -1 : (int)MIN(ms, 3600000));
-  if (ready > 0 && (fds[0].revents & POLLIN) != 0 && read(daemon->signal_fd, &info, sizeof info) == sizeof info) return (int)info.ssi_signo;
-  return ready > 0 && (fds[1].revents & POLLIN) != 0 ? -1 : 0;
 }
 
 static void live(Daemon *daemon) {
@@ -232,12 +268,7 @@ static void stop(Daemon *daemon) {
 }
 
 static void close_all(Daemon *daemon) {
-  if (daemon->engine != NULL) pawl_engine_stop(daemon->engine);
-  pawl_worker_free(daemon->worker);
-  daemon->worker = NULL;
-  pawl_engine_free(daemon->engine);
-  if (daemon->hold != NULL) pawl_hold_release(daemon->hold);
-  if (daemon->store != NULL) pawl_store_close(daemon->store);
+  close_parts(daemon);
   g_ptr_array_unref(daemon->users);
   g_free(daemon->runner_path);
   g_free(daemon->actor);

@@ -21,6 +21,11 @@ typedef struct {
   gboolean log_json;      /* --log json */
   char *log_level;        /* --log-level */
   char *name;             /* --name of this process; default: host name */
+  gboolean shared;        /* the store is a server that other replicas use too */
+  char *replica;          /* --replica; default: name */
+  gint64 claim_lease_ms;  /* --claim-lease, default 10 s; 1 s to 60 s */
+  gboolean serializable;  /* --admission-isolation serializable */
+  char *synchronous_commit;
 } PawlUpOptions;
 typedef int (*PawlUpFunction)(const PawlUpOptions *options);
 

@@ -21,6 +21,13 @@ static const PawlSetting table[PAWL_N_SETTINGS] = {
   {PAWL_SETTING_LOG, "log", "PAWL_LOG", "text", "text|json", FALSE, TRUE, "Format of the log on standard error"},
   {PAWL_SETTING_LOG_LEVEL, "log-level", "PAWL_LOG_LEVEL", "info", "LEVEL", FALSE, TRUE, "error, warning, notice, info or debug"},
   {PAWL_SETTING_NAME, "name", "PAWL_NAME", NULL, "NAME", FALSE, TRUE, "Name of this process (default: the host's)"},
+  {PAWL_SETTING_REPLICA, "replica", "PAWL_REPLICA", NULL, "NAME", FALSE, TRUE, "Name in `pawl replicas` (default: --name)"},
+  {PAWL_SETTING_CLAIM_LEASE, "claim-lease", "PAWL_CLAIM_LEASE", "10s", "DURATION", FALSE, TRUE,
+    "PostgreSQL: lease on a due trigger, 1s to 60s"},
+  {PAWL_SETTING_ADMISSION_ISOLATION, "admission-isolation", "PAWL_ADMISSION_ISOLATION", "read-committed", "LEVEL", FALSE, TRUE,
+    "PostgreSQL: read-committed or serializable"},
+  {PAWL_SETTING_SYNCHRONOUS_COMMIT, "synchronous-commit", "PAWL_SYNCHRONOUS_COMMIT", "on", "LEVEL", FALSE, TRUE,
+    "PostgreSQL: on, local, remote_write or remote_apply"},
 };
 
 const PawlSetting *pawl_setting_table(void) { return table; }

@@ -59,6 +59,29 @@ static gboolean read_names(const PawlSettings *settings, PawlUpOptions *up, GErr
   return TRUE;
 }
 
+static gboolean one_of(const PawlSettings *settings, PawlSettingId id, const char *const *words, const char **ret_word, GError **error) {
+  const char *word = pawl_setting_text(settings, id, NULL);
+  *ret_word = word;
+  if (g_strv_contains(words, word)) return TRUE;
+  g_autofree char *list = g_strjoinv(", ", (char **)words);
+  pawl_setting_refuse(settings, id, error, "'%.60s' is none of %s", word, list);
+  return FALSE;
+}
+
+static gboolean read_shared(const PawlSettings *settings, PawlUpOptions *up, GError **error) {
+  static const char *const levels[] = {"read-committed", "serializable", NULL};
+  static const char *const commits[] = {"on", "local", "remote_write", "remote_apply", NULL};
+  const char *level, *commit;
+  up->replica = (char *)pawl_setting_text(settings, PAWL_SETTING_REPLICA, NULL);
+  if (up->replica == NULL) up->replica = up->name;
+  if (!one_of(settings, PAWL_SETTING_ADMISSION_ISOLATION, levels, &level, error) ||
+      !one_of(settings, PAWL_SETTING_SYNCHRONOUS_COMMIT, commits, &commit, error))
+    return FALSE;
+  up->serializable = strcmp(level, "serializable") == 0;
+  up->synchronous_commit = (char *)commit;
+  return pawl_setting_duration(settings, PAWL_SETTING_CLAIM_LEASE, PAWL_SECOND_MS, PAWL_MINUTE_MS, &up->claim_lease_ms, error);
+}
+
 static gboolean read_numbers(PawlCall *call, PawlUpOptions *up, GError **error) {
   const PawlSettings *settings = call->settings;
   return pawl_setting_count(settings, PAWL_SETTING_SLOTS, 0, 100000, &up->slots, error) &&
@@ -70,7 +93,9 @@ static gboolean read_numbers(PawlCall *call, PawlUpOptions *up, GError **error) 
 gboolean pawl_up_options_read(PawlCall *call, PawlUpOptions *ret_up, GError **error) {
   const UpOptions *given = call->options;
   PawlUpOptions up = {.file = given->file, .crontabs = given->crontabs, .allow_users = given->allow_users};
-  if (!read_log(call->settings, &up, error) || !read_names(call->settings, &up, error) || !read_numbers(call, &up, error)) return FALSE;
+  if (!read_log(call->settings, &up, error) || !read_names(call->settings, &up, error) || !read_shared(call->settings, &up, error) ||
+      !read_numbers(call, &up, error))
+    return FALSE;
   if (!pawl_settings_store(call->settings, &up.url, &up.url_source, error)) return FALSE;
   if (is_postgres(up.url) && (up.file != NULL || up.crontabs != NULL)) {
     g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG,
@@ -79,6 +104,7 @@ gboolean pawl_up_options_read(PawlCall *call, PawlUpOptions *ret_up, GError **er
     g_free(up.url);
     return FALSE;
   }
+  up.shared = is_postgres(up.url);
   *ret_up = up;
   return TRUE;
 }

@@ -228,7 +228,9 @@ static void tidy_pull(PawlWorker *worker) {
   gint64 ready;
   for (guint i = 0; i < worker->fresh->len; i++) pawl_renewer_add(worker->renewer, &g_array_index(worker->fresh, PawlFence, i));
   g_array_set_size(worker->fresh, 0);
-  if (worker->pulled && !pawl_store_waiting(worker->store, &ready, &worker->wake_at_ms, NULL)) atomic_store(&worker->work_waits, TRUE);
+  /* A shared store is looked at by the engine, in its rhythm and by the server's clock. */
+  if (worker->pulled && !pawl_store_shared(worker->store) && !pawl_store_waiting(worker->store, &ready, &worker->wake_at_ms, NULL))
+    atomic_store(&worker->work_waits, TRUE);
   worker->pulled = FALSE;
 }
 
