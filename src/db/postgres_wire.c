@@ -74,7 +74,7 @@ static char *ms_text(gint64 ms) { return g_strdup_printf("%" G_GINT64_FORMAT, ms
 static void add_settings(PawlPgPipeline *pipeline) {
   static const char *const text =
     "SELECT set_config('statement_timeout', $1, true), set_config('lock_timeout', $2, true), set_config('idle_in_transaction_session_timeout', "
-    "$3, true), set_config('synchronous_commit', $4, true), set_config('client_connection_check_interval', $5, true)";
+    "$3, true), set_config('synchronous_commit', $4, true), set_config('client_connection_check_interval', $5, true), set_config('jit', 'off', true)";
   const PawlPg *pg = pipeline->pg;
   PawlPgParams params = {.types = g_new(Oid, 5),
     .values = g_new0(char *, 5),

@@ -102,6 +102,7 @@ typedef struct {
   gint attempt;
   gint64 lease_version;
   gboolean started;
+  gboolean mine; /* of the session that asks: it may settle it before the lease has run out */
   char boot_id[40];
   gint64 pid, start_ticks;
 } PawlOrphan;

@@ -228,18 +228,24 @@ gboolean pawl_store_finish(PawlStore *store, PawlFinish *finishes, guint n, GErr
   return ok;
 }
 
-gboolean pawl_store_finish_lost(
-  PawlStore *store, const PawlId *run, gint attempt, gint64 lease_version, const char *reason, GError **error) {
+gboolean pawl_store_finish_lost(PawlStore *store, const PawlOrphan *orphan, const char *reason, GError **error) {
   GError *failed = NULL;
   Lease lease;
-  PawlFinish finish = {
-    .run = *run, .attempt = attempt, .lease_version = lease_version, .event = PAWL_EVENT_LOSE, .reason = reason, .exit_code = -1};
+  gboolean take;
+  const PawlId *run = &orphan->run;
+  PawlFinish finish = {.run = *run,
+    .attempt = orphan->attempt,
+    .lease_version = orphan->lease_version,
+    .event = PAWL_EVENT_LOSE,
+    .reason = reason,
+    .exit_code = -1};
   g_autoptr(PawlMany) gates = pawl_many_new(PAWL_SQL_FINISH_GATES_LOCK);
   pawl_many_add(gates, PAWL_ROW(pawl_id(run)));
   if (!pawl_db_begin(store->db, PAWL_TX_WRITE, error)) return FALSE;
-  gboolean held = pawl_lock_finish(store, gates, &failed) && read_lease(store, run, &lease, &failed);
+  gboolean held = pawl_lock_finish(store, gates, &failed) && pawl_store_may_settle(store, orphan, &take, &failed) && take &&
+                  read_lease(store, run, &lease, &failed);
   gboolean ok = failed == NULL;
-  if (held && lease.attempt == attempt && lease.lease_version == lease_version)
+  if (held && lease.attempt == orphan->attempt && lease.lease_version == orphan->lease_version)
     ok = read_detail(store, &lease, &failed) && finish_leased(store, &lease, &finish, &failed) &&
          (!lease.limited || pawl_store_task_release(store, &lease.task, &failed));
   PAWL_FAULT("recover.before_commit");
@@ -325,8 +331,9 @@ static GArray *read_releasable(PawlStore *store, const PawlId *task, GError **er
 }
 
 gboolean pawl_store_unpark(PawlStore *store, const PawlId *run, GError **error) {
-  return pawl_db_exec(store->db, PAWL_SQL_READY_FROM_PARKED, NULL, error, PAWL_ROW(pawl_id(run))) &&
-         pawl_db_exec(store->db, PAWL_SQL_PARKED_DELETE, NULL, error, PAWL_ROW(pawl_id(run)));
+  gint64 moved = 0;
+  return pawl_db_exec(store->db, PAWL_SQL_READY_FROM_PARKED, &moved, error, PAWL_ROW(pawl_id(run))) &&
+         (moved == 0 || pawl_db_exec(store->db, PAWL_SQL_PARKED_DELETE, NULL, error, PAWL_ROW(pawl_id(run))));
 }
 
 gboolean pawl_store_task_release(PawlStore *store, const PawlId *task, GError **error) {

@@ -55,10 +55,13 @@ void pawl_grant_free(PawlGrant *grant) {
 /* ---- moves between the hot tables ---- */
 
 static gboolean park(Pass *pass, const Candidate *c, const char *reason, GError **error) {
+  gint64 moved = 0;
+  if (!pawl_db_exec(pass->store->db, PAWL_SQL_PARKED_FROM_READY, &moved, error,
+        PAWL_ROW(pawl_id(&c->run), PAWL_INT(c->attempt), pawl_text(reason), PAWL_NULL)))
+    return FALSE;
+  if (moved == 0) return TRUE; /* somebody else moves it */
   pass->result->parked++;
-  return pawl_db_exec(pass->store->db, PAWL_SQL_PARKED_FROM_READY, NULL, error,
-           PAWL_ROW(pawl_id(&c->run), PAWL_INT(c->attempt), pawl_text(reason), PAWL_NULL)) &&
-         pawl_db_exec(pass->store->db, PAWL_SQL_READY_DELETE, NULL, error, PAWL_ROW(pawl_id(&c->run), PAWL_INT(c->attempt)));
+  return pawl_db_exec(pass->store->db, PAWL_SQL_READY_DELETE, NULL, error, PAWL_ROW(pawl_id(&c->run), PAWL_INT(c->attempt)));
 }
 
 static gboolean move_all(Pass *pass, PawlSql which, GError **error) {

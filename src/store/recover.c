@@ -34,12 +34,31 @@ gboolean pawl_store_orphans(PawlStore *store, const PawlId *mine, const PawlId *
 }
 
 gboolean pawl_store_held(PawlStore *store, const PawlId *session, GArray *held, GError **error) {
-  return read_leases(store, PAWL_SQL_RECOVER_HELD, held, error, PAWL_ROW(pawl_id(session)));
+  guint before = held->len;
+  if (!read_leases(store, PAWL_SQL_RECOVER_HELD, held, error, PAWL_ROW(pawl_id(session)))) return FALSE;
+  for (guint i = before; i < held->len; i++) g_array_index(held, PawlOrphan, i).mine = TRUE;
+  return TRUE;
+}
+
+gboolean pawl_store_may_settle(PawlStore *store, const PawlOrphan *orphan, gboolean *ret_take, GError **error) {
+  g_autoptr(GArray) runs = g_array_new(FALSE, FALSE, sizeof(PawlId));
+  *ret_take = TRUE;
+  if (!store->shared || orphan->mine) return TRUE;
+  if (!pawl_store_ids(store, PAWL_SQL_RECOVER_EXPIRED, runs, error,
+        PAWL_ROW(pawl_id(&orphan->run), PAWL_INT(orphan->attempt), PAWL_INT(orphan->lease_version))))
+    return FALSE;
+  *ret_take = runs->len > 0;
+  return TRUE;
 }
 
 static gboolean give_back(PawlStore *store, const PawlOrphan *orphan, const char *reason, GError **error) {
+  gboolean take;
   if (!pawl_db_begin(store->db, PAWL_TX_WRITE, error)) return FALSE;
-  if (!pawl_store_give_back(store, &orphan->run, orphan->attempt, orphan->lease_version, reason, error)) {
+  if (!pawl_store_may_settle(store, orphan, &take, error)) {
+    pawl_db_rollback(store->db);
+    return FALSE;
+  }
+  if (take && !pawl_store_give_back(store, &orphan->run, orphan->attempt, orphan->lease_version, reason, error)) {
     pawl_db_rollback(store->db);
     return FALSE;
   }
@@ -48,7 +67,7 @@ static gboolean give_back(PawlStore *store, const PawlOrphan *orphan, const char
 
 gboolean pawl_store_orphan_settle(PawlStore *store, const PawlOrphan *orphan, const char *reason, GError **error) {
   if (!orphan->started) return give_back(store, orphan, reason, error);
-  return pawl_store_finish_lost(store, &orphan->run, orphan->attempt, orphan->lease_version, reason, error);
+  return pawl_store_finish_lost(store, orphan, reason, error);
 }
 
 /* ---- drift ---- */

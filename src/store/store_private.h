@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of the store room share. Everything here runs inside the caller's write transaction. */
 #pragma once
-#include "store/store.h"
+#include "store/dispatch.h"
 
 typedef struct PawlSpecCache PawlSpecCache; /* specs.c */
 
@@ -106,8 +106,10 @@ gboolean pawl_store_end_waiting(
   PawlStore *store, const PawlId *run, PawlMachineEvent event, const char *reason, gboolean *ret_found, GError **error);
 /* The end of a started attempt by somebody who proved its worker dead: LOSE under the fence (attempt, lease version), then the retry
  * rule. A transaction of its own. */
-gboolean pawl_store_finish_lost(
-  PawlStore *store, const PawlId *run, gint attempt, gint64 lease_version, const char *reason, GError **error);
+gboolean pawl_store_finish_lost(PawlStore *store, const PawlOrphan *orphan, const char *reason, GError **error);
+/* On a shared store a lease of somebody else is settled only once it has run out by the server's clock. Inside the transaction that settles
+ * it; `ret_take` FALSE: it was renewed, or somebody else is at it. */
+gboolean pawl_store_may_settle(PawlStore *store, const PawlOrphan *orphan, gboolean *ret_take, GError **error);
 /* A granted attempt of which nothing ran waits again; no attempt is used up. Does nothing where the fence (attempt, lease version) fell. */
 gboolean pawl_store_give_back(PawlStore *store, const PawlId *run, gint attempt, gint64 lease_version, const char *reason, GError **error);
 /* Something a limit of the task counts went away, or its limits changed: moves as many of its parked rows (limit, overlap) back to ready
