@@ -33,6 +33,7 @@ typedef struct {
   PawlEngine *engine;
   GPtrArray *users; /* allowed: --allow-user, and those that system crontabs name; NULL-terminated */
   int signal_fd;
+  gboolean said; /* the line that names the store */
 } Daemon;
 
 /* ---- wiring ---- */
@@ -82,11 +83,20 @@ static void allow_descriptors(gint slots) {
 
 /* ---- start ---- */
 
+/* The first line of all, once. */
+static void say_store(Daemon *daemon) {
+  g_autofree char *text =
+    g_strdup_printf("pawl %s on %s (from %s)", PAWL_VERSION, pawl_db_url(pawl_store_db(daemon->store)), daemon->options->url_source);
+  if (!daemon->said) pawl_log(PAWL_LOG_NOTICE, "up", text, NULL);
+  daemon->said = TRUE;
+}
+
 static gboolean open_store(Daemon *daemon, GError **error) {
   PawlStoreOptions how = {
     .url = daemon->options->url, .mode = PAWL_DB_READ_WRITE, .create = TRUE, .actor = daemon->actor, .cache_kib = 256};
   daemon->store = pawl_store_open(&how, error);
   if (daemon->store == NULL) return FALSE;
+  say_store(daemon);
   daemon->hold = pawl_db_hold(pawl_store_db(daemon->store), error);
   return daemon->hold != NULL;
 }
@@ -170,9 +180,6 @@ static gboolean start(Daemon *daemon, GError **error) {
   allow_descriptors(daemon->options->slots);
   collect_allowed(daemon);
   if (!open_parts(daemon, error)) return FALSE;
-  g_autofree char *text =
-    g_strdup_printf("pawl %s on %s (from %s)", PAWL_VERSION, pawl_db_url(pawl_store_db(daemon->store)), daemon->options->url_source);
-  pawl_log(PAWL_LOG_NOTICE, "up", text, NULL);
   pawl_files_say_others(daemon->store, daemon->options);
   pawl_worker_start(daemon->worker);
   pawl_engine_start(daemon->engine, pawl_worker_session(daemon->worker));

@@ -62,8 +62,8 @@ static const char *environment_text(const PawlSettings *settings, const char *na
 
 /* "--slots" for each row, without memory to free. */
 static const char *flag_word(PawlSettingId id) {
-  static const char *const words[PAWL_N_SETTINGS] = {
-    "--database", "--store", "--project", "--slots", "--zone", "--drain", "--lease", "--history", "--log", "--log-level", "--name"};
+  static const char *const words[PAWL_N_SETTINGS] = {"--database", "--store", "--project", "--slots", "--zone", "--drain", "--lease",
+    "--history", "--log", "--log-level", "--name", "--replica", "--claim-lease", "--admission-isolation", "--synchronous-commit"};
   return words[id];
 }
 

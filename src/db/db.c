@@ -27,8 +27,8 @@ PawlDb *pawl_db_open(const PawlDbOptions *options, GError **error) {
   /* What stands before the first colon cannot hold a password. */
   g_autofree char *scheme = g_strndup(url, strcspn(url, ":"));
   g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG,
-    strchr(url, ':') != NULL ? "'%.20s:' is no database that pawl knows: write postgresql://… or sqlite:PATH"
-                             : "'%.80s' is no database URL: write postgresql://… or sqlite:PATH",
+    strchr(url, ':') != NULL ? "'%.20s:' is no database that pawl knows: write sqlite:PATH or postgresql://HOST/DATABASE"
+                             : "'%.80s' is no database URL: write sqlite:PATH or postgresql://HOST/DATABASE",
     scheme);
   return NULL;
 }

@@ -13,7 +13,7 @@ READ_AS = {"int": {20, 21, 23, 16}, "text": {25}, "id": {2950}, "blob": {17}, "r
 def test_every_statement_is_prepared_with_its_declared_types(db):
     wrong, seen = [], 0
     for name, statement in statements("postgres").items():
-        many = "-- many: yes" in open(statement.path).read()
+        many = statement.many
         types = [(ARRAYS if many else OIDS)[kind] for _, kind, _ in statement.params]
         answer = db.pgconn.prepare(name.encode(), statement.text.encode(), types)
         if answer.status != psycopg.pq.ExecStatus.COMMAND_OK:
@@ -52,9 +52,12 @@ def test_events_of_heads_stand_apart_and_all_are_numbered_by_one_sequence(db):
     known = statements("postgres")
     for subject, kind in ((run, "run.created"), (trigger, "trigger.paused"), (run, "attempt.started"), (run, "run.succeeded")):
         append = known["fact_append" if subject == trigger else "event_append"]
-        answer = db.pgconn.exec_params(append.text.encode(), [subject.encode(), kind.encode()] + [None] * (len(append.params) - 2),
-                                       [OIDS[kind] for _, kind, _ in append.params])
-        assert answer.status == psycopg.pq.ExecStatus.COMMAND_OK, answer.error_message
+        values = [subject, kind] + ["NULL"] * (len(append.params) - 2)
+        if append.many:
+            values = [f"{{{value}}}" for value in values]
+        answer = db.pgconn.exec_params(append.text.encode(), [None if value == "NULL" else value.encode() for value in values],
+                                       [(ARRAYS if append.many else OIDS)[kind] for _, kind, _ in append.params])
+        assert answer.status in (psycopg.pq.ExecStatus.COMMAND_OK, psycopg.pq.ExecStatus.TUPLES_OK), answer.error_message
     assert db.execute("SELECT kind FROM pawl.events ORDER BY seq").fetchall() == [
         ("run.created",), ("attempt.started",), ("run.succeeded",)]
     assert db.execute("SELECT kind FROM pawl.facts").fetchall() == [("trigger.paused",)]
@@ -82,8 +85,8 @@ def test_what_is_asked_all_day_reads_no_table_from_end_to_end(db):
         INSERT INTO pawl.runs (id, project_id, task_id, task_revision, origin, queued_at_ms, priority)
           SELECT pawl.id_floor(n), pawl.id_floor(1), pawl.id_floor(1 + n % 1000), 1, 'manual', n, 0 FROM generate_series(1, 100000) n;
         ANALYZE""")
-    one, now = "pawl.id_floor(5)", "pawl.now_ms()"
-    asked = {"claim_due": "16", "claim_next": now, "status_coming": "10", "expired_trigger_pauses": "", "rearm_next": "",
+    one = "pawl.id_floor(5)"
+    asked = {"claim_take": f"16, 'r', {one}, 1000", "engine_look": "", "status_coming": "10", "expired_trigger_pauses": "", "rearm_next": "",
              "rearm_quarantined": "", "waiting_wake": "", "waiting_ready": "", "pull_due": "256", "pull_too_late": "256",
              "pull_fits_now": "256", "pull_candidates": f"{one}, 0, {one}, 512", "pull_heads": f"{one}, 64", "pull_pools": "",
              "pull_detail": one,
@@ -96,7 +99,10 @@ def test_what_is_asked_all_day_reads_no_table_from_end_to_end(db):
     known, words = statements("postgres"), {"int": "bigint", "text": "text", "id": "uuid", "blob": "bytea", "real": "float8"}
     for name, values in asked.items():
         statement = known[name]
-        types = ", ".join(words[kind] for _, kind, _ in statement.params)
+        array = "[]" if statement.many else ""
+        types = ", ".join(words[kind] + array for _, kind, _ in statement.params)
+        if statement.many:
+            values = ", ".join(f"ARRAY[{value}]" for value in values.split(", "))
         db.execute(f"PREPARE {name}{f' ({types})' if types else ''} AS {statement.text}")
         plan = "\n".join(line for (line,) in db.execute(f"EXPLAIN EXECUTE {name}{f' ({values})' if values else ''}"))
         for table in ("trigger_schedules", "triggers", "ready", "parked", "runs_default"):

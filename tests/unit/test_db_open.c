@@ -19,7 +19,9 @@ static void test_urls(Place *place, gconstpointer data) {
   refused("", PAWL_DB_READ_WRITE, TRUE, PAWL_ERROR_CONFIG, "write sqlite:PATH");
   refused("/var/lib/pawl.db", PAWL_DB_READ_WRITE, TRUE, PAWL_ERROR_CONFIG, "'/var/lib/pawl.db' is no database URL");
   refused("mysql://u:hunter2@h/x", PAWL_DB_READ_WRITE, TRUE, PAWL_ERROR_CONFIG, "'mysql:' is no database that pawl knows");
-  refused("postgresql://u:hunter2@h/x", PAWL_DB_READ_WRITE, TRUE, PAWL_ERROR_CONFIG, "no PostgreSQL module");
+  g_setenv("PAWL_MODULE_PATH", "/nowhere", TRUE);
+  refused("postgresql://u:hunter2@h/x", PAWL_DB_READ_WRITE, TRUE, PAWL_ERROR_CONFIG,
+    "the postgres module cannot be loaded (/nowhere/pawl-postgres.so");
   refused("sqlite:", PAWL_DB_READ_WRITE, TRUE, PAWL_ERROR_CONFIG, "the path is missing");
   refused("sqlite::memory:", PAWL_DB_READ_WRITE, TRUE, PAWL_ERROR_CONFIG, "would lose everything");
   refused("sqlite://host/x", PAWL_DB_READ_WRITE, TRUE, PAWL_ERROR_CONFIG, "no host");
