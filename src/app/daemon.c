@@ -2,9 +2,11 @@
 #include "app/daemon.h"
 
 #include "app/files.h"
+#include "app/health.h"
 #include "app/notify.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/fault.h"
 #include "base/log.h"
 #include "cli/runner_path.h"
 #include "engine/engine.h"
@@ -25,12 +27,14 @@
 typedef struct {
   const PawlUpOptions *options;
   char *actor, *runner_path;
+  PawlHealth *health;
   PawlStore *store;
   PawlHold *hold;
   PawlWorker *worker;
   PawlEngine *engine;
   GPtrArray *users; /* allowed: --allow-user, and those that system crontabs name; NULL-terminated */
   int signal_fd;
+  gboolean stuck; /* it was said that a thread is */
 } Daemon;
 
 /* ---- wiring ---- */
@@ -39,6 +43,8 @@ static void work_waits(gpointer data) {
   Daemon *daemon = data;
   if (daemon->worker != NULL) pawl_worker_wake(daemon->worker);
 }
+
+static void measured(gpointer data) { pawl_health_measured(((Daemon *)data)->health); }
 
 static gboolean end_attempt(const PawlOrphan *orphan, gpointer data) {
   PawlProcess process = {.pid = (pid_t)orphan->pid, .start_ticks = (guint64)orphan->start_ticks};
@@ -99,6 +105,7 @@ static gboolean open_engine(Daemon *daemon, GError **error) {
     .history_ms = daemon->options->history_ms,
     .work_waits = work_waits,
     .end_attempt = end_attempt,
+    .measured = measured,
     .data = daemon};
   daemon->engine = pawl_engine_new(&how, error);
   return daemon->engine != NULL;
@@ -119,10 +126,14 @@ static gboolean open_worker(Daemon *daemon, GError **error) {
 
 static gboolean start(Daemon *daemon, GError **error) {
   daemon->runner_path = find_runner(error);
-  if (daemon->runner_path == NULL || !pawl_files_readable(daemon->options, error) || !open_store(daemon, error)) return FALSE;
+  if (daemon->runner_path == NULL || !pawl_files_readable(daemon->options, error)) return FALSE;
+  daemon->health = pawl_health_open(daemon->options, error);
+  PAWL_FAULT("up.before_store");
+  if (daemon->health == NULL || !open_store(daemon, error)) return FALSE;
   g_autofree char *text =
     g_strdup_printf("pawl %s on %s (from %s)", PAWL_VERSION, pawl_db_url(pawl_store_db(daemon->store)), daemon->options->url_source);
   pawl_log(PAWL_LOG_NOTICE, "up", text, NULL);
+  pawl_health_say(daemon->health);
   allow_descriptors(daemon->options->slots);
   collect_allowed(daemon);
   if (!pawl_files_apply(daemon->store, daemon->options, TRUE, daemon->users, error) || !open_engine(daemon, error) ||
@@ -131,6 +142,8 @@ static gboolean start(Daemon *daemon, GError **error) {
   pawl_files_say_others(daemon->store, daemon->options);
   pawl_worker_start(daemon->worker);
   pawl_engine_start(daemon->engine, pawl_worker_session(daemon->worker));
+  pawl_health_watch(daemon->health, daemon->engine, daemon->worker);
+  pawl_health_phase(daemon->health, NULL);
   g_autofree char *slots = g_strdup_printf("%d", daemon->options->slots);
   pawl_log(PAWL_LOG_INFO, "ready", "ready", "slots", slots, NULL);
   pawl_notify("READY=1");
@@ -162,11 +175,23 @@ static int next_signal(Daemon *daemon, int extra_fd, gint64 ms) {
   return ready > 0 && (fds[1].revents & POLLIN) != 0 ? -1 : 0;
 }
 
+/* systemd ends and starts again whoever stops saying this. */
+static void feed_watchdog(Daemon *daemon) {
+  g_autoptr(GString) why = g_string_new(NULL);
+  if (pawl_health_alive(daemon->health, why)) {
+    daemon->stuck = FALSE;
+    pawl_notify("WATCHDOG=1");
+  } else if (!daemon->stuck) {
+    daemon->stuck = TRUE;
+    pawl_log(PAWL_LOG_ERROR, "watchdog", why->str, NULL);
+  }
+}
+
 static void live(Daemon *daemon) {
   gint64 watchdog_ms = pawl_watchdog_period_ms();
   for (;;) {
     int signal_number = next_signal(daemon, -1, watchdog_ms > 0 ? watchdog_ms : -1);
-    if (watchdog_ms > 0) pawl_notify("WATCHDOG=1");
+    if (watchdog_ms > 0) feed_watchdog(daemon);
     if (signal_number == SIGHUP)
       reload(daemon);
     else if (signal_number != 0)
@@ -196,7 +221,7 @@ static gboolean drain(Daemon *daemon, gint64 drain_ms, gboolean *ret_forced) {
     }
     gint64 wait_ms = MIN(DRAIN_SAY_MS, watchdog_ms > 0 ? watchdog_ms : DRAIN_SAY_MS);
     int signal_number = next_signal(daemon, pawl_worker_idle_fd(daemon->worker), left_ms < 0 ? wait_ms : MIN(left_ms, wait_ms));
-    if (watchdog_ms > 0) pawl_notify("WATCHDOG=1");
+    if (watchdog_ms > 0) feed_watchdog(daemon);
     if (signal_number == SIGTERM || signal_number == SIGINT) {
       *ret_forced = TRUE;
       return FALSE;
@@ -226,6 +251,7 @@ static void end_rest(Daemon *daemon, gboolean forced) {
 static void stop(Daemon *daemon) {
   gboolean forced = FALSE;
   pawl_notify("STOPPING=1");
+  pawl_health_phase(daemon->health, "draining: it stops once what runs has ended");
   pawl_engine_stop(daemon->engine);
   pawl_worker_drain(daemon->worker);
   if (!drain(daemon, daemon->options->drain_ms, &forced)) end_rest(daemon, forced);
@@ -233,11 +259,13 @@ static void stop(Daemon *daemon) {
 
 static void close_all(Daemon *daemon) {
   if (daemon->engine != NULL) pawl_engine_stop(daemon->engine);
+  if (daemon->health != NULL) pawl_health_watch(daemon->health, NULL, NULL);
   pawl_worker_free(daemon->worker);
   daemon->worker = NULL;
   pawl_engine_free(daemon->engine);
   if (daemon->hold != NULL) pawl_hold_release(daemon->hold);
   if (daemon->store != NULL) pawl_store_close(daemon->store);
+  pawl_health_close(daemon->health);
   g_ptr_array_unref(daemon->users);
   g_free(daemon->runner_path);
   g_free(daemon->actor);

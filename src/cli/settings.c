@@ -21,6 +21,8 @@ static const PawlSetting table[PAWL_N_SETTINGS] = {
   {PAWL_SETTING_LOG, "log", "PAWL_LOG", "text", "text|json", FALSE, TRUE, "Format of the log on standard error"},
   {PAWL_SETTING_LOG_LEVEL, "log-level", "PAWL_LOG_LEVEL", "info", "LEVEL", FALSE, TRUE, "error, warning, notice, info or debug"},
   {PAWL_SETTING_NAME, "name", "PAWL_NAME", NULL, "NAME", FALSE, TRUE, "Name of this process (default: the host's)"},
+  {PAWL_SETTING_LISTEN, "listen", "PAWL_LISTEN", NULL, "ADDR:PORT|none", FALSE, TRUE,
+    "Where /livez, /readyz and /metrics are; port 0: any free one (default: none on SQLite, else 127.0.0.1:7295)"},
 };
 
 const PawlSetting *pawl_setting_table(void) { return table; }
@@ -55,8 +57,8 @@ static const char *environment_text(const PawlSettings *settings, const char *na
 
 /* "--slots" for each row, without memory to free. */
 static const char *flag_word(PawlSettingId id) {
-  static const char *const words[PAWL_N_SETTINGS] = {
-    "--database", "--store", "--project", "--slots", "--zone", "--drain", "--lease", "--history", "--log", "--log-level", "--name"};
+  static const char *const words[PAWL_N_SETTINGS] = {"--database", "--store", "--project", "--slots", "--zone", "--drain", "--lease",
+    "--history", "--log", "--log-level", "--name", "--listen"};
   return words[id];
 }
 
