@@ -19,7 +19,7 @@ NINJA := ninja -j $(JOBS)
 
 ## all: build into build/, leaves build/pawl and build/pawl-runner
 all: build/build.ninja
-	@$(NINJA) -C build pawl pawl-runner
+	@$(NINJA) -C build pawl pawl-runner pawl-http.so
 	@test -x build/pawl && test -x build/pawl-runner
 
 build/build.ninja:
@@ -104,10 +104,11 @@ format:
 
 ## install: PREFIX (default /usr/local) and DESTDIR are honoured
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/pawl $(DESTDIR)$(UNITDIR) \
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/pawl $(DESTDIR)$(PREFIX)/lib/pawl $(DESTDIR)$(UNITDIR) \
 	  $(DESTDIR)$(PREFIX)/share/doc/pawl/guide $(DESTDIR)$(PREFIX)/share/doc/pawl/examples
 	install -m 755 build/pawl $(DESTDIR)$(PREFIX)/bin/pawl
 	install -m 755 build/pawl-runner $(DESTDIR)$(PREFIX)/libexec/pawl/pawl-runner
+	install -m 644 build/pawl-http.so $(DESTDIR)$(PREFIX)/lib/pawl/pawl-http.so
 	sed 's|@PREFIX@|$(PREFIX)|g' packaging/pawl.service >build/pawl.service
 	install -m 644 build/pawl.service $(DESTDIR)$(UNITDIR)/pawl.service
 	install -m 644 README.md LICENSE $(DESTDIR)$(PREFIX)/share/doc/pawl/
@@ -117,7 +118,7 @@ install: all
 ## uninstall: removes what install put there
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/pawl $(DESTDIR)$(UNITDIR)/pawl.service
-	rm -rf $(DESTDIR)$(PREFIX)/libexec/pawl $(DESTDIR)$(PREFIX)/share/doc/pawl
+	rm -rf $(DESTDIR)$(PREFIX)/libexec/pawl $(DESTDIR)$(PREFIX)/lib/pawl $(DESTDIR)$(PREFIX)/share/doc/pawl
 
 ## clean: removes every build folder
 clean:

@@ -25,6 +25,7 @@ build    pc:jansson             libjansson-dev
 build    pc:yaml-0.1            libyaml-dev
 build    pc:sqlite3             libsqlite3-dev
 build    pc:libpq               libpq-dev
+build    pc:libevent_core       libevent-dev
 build    file:/usr/share/zoneinfo/Europe/Berlin tzdata
 test     py:pytest              python3-pytest
 test     py:xdist               python3-pytest-xdist

@@ -72,6 +72,7 @@ db base
 store base civil domain db
 engine base civil domain db store
 worker base civil domain db store
+http base
 cli base civil domain db store engine worker
 ROOMS
 }

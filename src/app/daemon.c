@@ -2,9 +2,11 @@
 #include "app/daemon.h"
 
 #include "app/files.h"
+#include "app/health.h"
 #include "app/notify.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/fault.h"
 #include "base/log.h"
 #include "cli/runner_path.h"
 #include "engine/engine.h"
@@ -27,13 +29,16 @@
 typedef struct {
   const PawlUpOptions *options;
   char *actor, *runner_path;
+  PawlHealth *health;
   PawlStore *store;
   PawlHold *hold;
   PawlWorker *worker;
   PawlEngine *engine;
   GPtrArray *users; /* allowed: --allow-user, and those that system crontabs name; NULL-terminated */
   int signal_fd;
-  gboolean said; /* the line that names the store */
+  gboolean stopped; /* by a signal, while it waited for the store */
+  gboolean said;    /* the line that names the store */
+  gboolean stuck;   /* it was said that a thread is */
 } Daemon;
 
 /* ---- wiring ---- */
@@ -42,6 +47,8 @@ static void work_waits(gpointer data) {
   Daemon *daemon = data;
   if (daemon->worker != NULL) pawl_worker_wake(daemon->worker);
 }
+
+static void measured(gpointer data) { pawl_health_measured(((Daemon *)data)->health); }
 
 static gboolean end_attempt(const PawlOrphan *orphan, gpointer data) {
   PawlProcess process = {.pid = (pid_t)orphan->pid, .start_ticks = (guint64)orphan->start_ticks};
@@ -87,8 +94,10 @@ static void allow_descriptors(gint slots) {
 static void say_store(Daemon *daemon) {
   g_autofree char *text =
     g_strdup_printf("pawl %s on %s (from %s)", PAWL_VERSION, pawl_db_url(pawl_store_db(daemon->store)), daemon->options->url_source);
-  if (!daemon->said) pawl_log(PAWL_LOG_NOTICE, "up", text, NULL);
+  if (daemon->said) return;
   daemon->said = TRUE;
+  pawl_log(PAWL_LOG_NOTICE, "up", text, NULL);
+  pawl_health_say(daemon->health);
 }
 
 static gboolean open_store(Daemon *daemon, GError **error) {
@@ -115,13 +124,14 @@ static gboolean open_engine(Daemon *daemon, GError **error) {
     .history_ms = daemon->options->history_ms,
     .work_waits = work_waits,
     .end_attempt = end_attempt,
+    .measured = measured,
     .data = daemon};
   daemon->engine = pawl_engine_new(&how, error);
   return daemon->engine != NULL;
 }
 
 static gboolean open_worker(Daemon *daemon, GError **error) {
-  g_ptr_array_add(daemon->users, NULL);
+  if (daemon->users->len == 0 || g_ptr_array_index(daemon->users, daemon->users->len - 1) != NULL) g_ptr_array_add(daemon->users, NULL);
   PawlWorkerOptions how = {.url = daemon->options->url,
     .actor = daemon->actor,
     .name = daemon->options->name,
@@ -144,6 +154,7 @@ static int next_signal(Daemon *daemon, int extra_fd, gint64 ms) {
 
 static void close_parts(Daemon *daemon) {
   if (daemon->engine != NULL) pawl_engine_stop(daemon->engine);
+  if (daemon->health != NULL) pawl_health_watch(daemon->health, NULL, NULL);
   pawl_worker_free(daemon->worker);
   pawl_engine_free(daemon->engine);
   daemon->worker = NULL;
@@ -161,12 +172,13 @@ static gboolean open_parts(Daemon *daemon, GError **error) {
     if (open_store(daemon, &failed) && pawl_files_apply(daemon->store, daemon->options, TRUE, daemon->users, &failed) &&
         open_engine(daemon, &failed) && open_worker(daemon, &failed))
       return TRUE;
-    gboolean again =
-      daemon->options->shared && (pawl_error_info_of(failed)->retry || g_error_matches(failed, PAWL_ERROR, PAWL_ERROR_CONFIG));
+    gboolean again = daemon->options->shared && pawl_error_info_of(failed)->retry;
     close_parts(daemon);
     if (again && (first || wait_ms == RETRY_MAX_MS))
       pawl_log(PAWL_LOG_ERROR, "up.waits", "the store cannot be used yet; trying again", "reason", failed->message, NULL);
-    if (!again || next_signal(daemon, -1, wait_ms + g_random_int_range(0, (gint)wait_ms)) > 0) {
+    if (again) pawl_health_phase(daemon->health, "waiting: the store cannot be used yet; the log says why");
+    daemon->stopped = again && next_signal(daemon, -1, wait_ms + g_random_int_range(0, (gint)wait_ms)) > 0;
+    if (!again || daemon->stopped) {
       g_propagate_error(error, g_steal_pointer(&failed));
       return FALSE;
     }
@@ -179,10 +191,14 @@ static gboolean start(Daemon *daemon, GError **error) {
   if (daemon->runner_path == NULL || !pawl_files_readable(daemon->options, error)) return FALSE;
   allow_descriptors(daemon->options->slots);
   collect_allowed(daemon);
-  if (!open_parts(daemon, error)) return FALSE;
+  daemon->health = pawl_health_open(daemon->options, error);
+  PAWL_FAULT("up.before_store");
+  if (daemon->health == NULL || !open_parts(daemon, error)) return FALSE;
   pawl_files_say_others(daemon->store, daemon->options);
   pawl_worker_start(daemon->worker);
   pawl_engine_start(daemon->engine, pawl_worker_session(daemon->worker));
+  pawl_health_watch(daemon->health, daemon->engine, daemon->worker);
+  pawl_health_phase(daemon->health, NULL);
   g_autofree char *slots = g_strdup_printf("%d", daemon->options->slots);
   pawl_log(PAWL_LOG_INFO, "ready", "ready", "slots", slots, NULL);
   pawl_notify("READY=1");
@@ -205,11 +221,23 @@ static void reload(Daemon *daemon) {
   pawl_notify("READY=1");
 }
 
+/* systemd ends and starts again whoever stops saying this. */
+static void feed_watchdog(Daemon *daemon) {
+  g_autoptr(GString) why = g_string_new(NULL);
+  if (pawl_health_alive(daemon->health, why)) {
+    daemon->stuck = FALSE;
+    pawl_notify("WATCHDOG=1");
+  } else if (!daemon->stuck) {
+    daemon->stuck = TRUE;
+    pawl_log(PAWL_LOG_ERROR, "watchdog", why->str, NULL);
+  }
+}
+
 static void live(Daemon *daemon) {
   gint64 watchdog_ms = pawl_watchdog_period_ms();
   for (;;) {
     int signal_number = next_signal(daemon, -1, watchdog_ms > 0 ? watchdog_ms : -1);
-    if (watchdog_ms > 0) pawl_notify("WATCHDOG=1");
+    if (watchdog_ms > 0) feed_watchdog(daemon);
     if (signal_number == SIGHUP)
       reload(daemon);
     else if (signal_number != 0)
@@ -239,7 +267,7 @@ static gboolean drain(Daemon *daemon, gint64 drain_ms, gboolean *ret_forced) {
     }
     gint64 wait_ms = MIN(DRAIN_SAY_MS, watchdog_ms > 0 ? watchdog_ms : DRAIN_SAY_MS);
     int signal_number = next_signal(daemon, pawl_worker_idle_fd(daemon->worker), left_ms < 0 ? wait_ms : MIN(left_ms, wait_ms));
-    if (watchdog_ms > 0) pawl_notify("WATCHDOG=1");
+    if (watchdog_ms > 0) feed_watchdog(daemon);
     if (signal_number == SIGTERM || signal_number == SIGINT) {
       *ret_forced = TRUE;
       return FALSE;
@@ -269,6 +297,7 @@ static void end_rest(Daemon *daemon, gboolean forced) {
 static void stop(Daemon *daemon) {
   gboolean forced = FALSE;
   pawl_notify("STOPPING=1");
+  pawl_health_phase(daemon->health, "draining: it stops once what runs has ended");
   pawl_engine_stop(daemon->engine);
   pawl_worker_drain(daemon->worker);
   if (!drain(daemon, daemon->options->drain_ms, &forced)) end_rest(daemon, forced);
@@ -276,6 +305,7 @@ static void stop(Daemon *daemon) {
 
 static void close_all(Daemon *daemon) {
   close_parts(daemon);
+  pawl_health_close(daemon->health);
   g_ptr_array_unref(daemon->users);
   g_free(daemon->runner_path);
   g_free(daemon->actor);
@@ -297,6 +327,8 @@ int pawl_daemon_up(const PawlUpOptions *options) {
     live(&daemon);
     stop(&daemon);
     pawl_log(PAWL_LOG_NOTICE, "down", "stopped", NULL);
+  } else if (daemon.stopped) {
+    pawl_log(PAWL_LOG_NOTICE, "down", "stopped while waiting for the store", NULL);
   } else {
     code = pawl_error_info_of(failed)->exit_code;
     pawl_log(PAWL_LOG_ERROR, "up.failed", failed->message, NULL);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The daemon: `pawl up`. Wires store, engine and worker together and lives on signals.
  *
- * Order of the start: settings (before anything is opened), the hold on the store, migrations, files, recovery, worker, engine. Order of
- * the stop: claiming ends first, then what runs is drained, then connections close and the hold falls. */
+ * Order of the start: settings (before anything is opened), the health door, the hold on the store, migrations, files, recovery, worker,
+ * engine. Order of the stop: claiming ends first, then what runs is drained, then connections close and the hold falls, and the door is
+ * last. */
 #pragma once
 #include "cli/cli.h"
 

@@ -33,4 +33,9 @@ gint64 pawl_fault_clock_offset_ms(void) {
   if (file == NULL || !g_file_get_contents(file, &text, NULL, NULL)) return 0;
   return g_ascii_strtoll(text, NULL, 10);
 }
+
+gint64 pawl_fault_patience_ms(gint64 usual_ms) {
+  const char *text = getenv("PAWL_FAULT_PATIENCE");
+  return text != NULL ? g_ascii_strtoll(text, NULL, 10) : usual_ms;
+}
 #endif

@@ -16,8 +16,9 @@ static char *find(const char *name) {
   const char *only = getenv("PAWL_MODULE_PATH");
   g_autofree char *file = g_strdup_printf("pawl-%s.so", name), *folder = folder_of_program();
   if (only != NULL && *only != '\0') return g_build_filename(only, file, NULL);
-  g_autofree char *beside = g_build_filename(folder, file, NULL);
-  return access(beside, R_OK) == 0 ? g_steal_pointer(&beside) : g_build_filename(PAWL_MODULE_DIR, file, NULL);
+  g_autofree char *beside = g_build_filename(folder, file, NULL), *installed = g_build_filename(folder, "..", "lib", "pawl", file, NULL);
+  if (access(beside, R_OK) == 0) return g_steal_pointer(&beside);
+  return access(installed, R_OK) == 0 ? g_canonicalize_filename(installed, NULL) : g_build_filename(PAWL_MODULE_DIR, file, NULL);
 }
 
 gconstpointer pawl_module_open(const char *name, GError **error) {

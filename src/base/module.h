@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Modules: parts of pawl that are mapped only where they are used, so that a node on SQLite carries neither libpq nor libevent.
  *
- * A module is pawl-NAME.so beside the executable, else in the folder where `make install` puts it. PAWL_MODULE_PATH names another folder,
+ * A module is pawl-NAME.so beside the executable, else in lib/pawl beside its folder, else where Meson installs it. PAWL_MODULE_PATH names another folder,
  * which is then the only one. It exports one PawlModule under the name pawl_module, and is never unloaded. */
 #pragma once
 #include <glib.h>

@@ -4,6 +4,8 @@
  * on a terminal, JSON with --json. Nothing else in this room prints. Exit codes: base/error.h. Errors are one line on stderr: "pawl VERB:
  * what is wrong; the fix". */
 #pragma once
+#include "base/address.h"
+
 #include <glib.h>
 
 /* What `pawl up` was asked for. Borrowed for the time of the call; strings are NULL when not given. */
@@ -20,11 +22,14 @@ typedef struct {
   char **allow_users;     /* --allow-user, repeatable; NULL: none. "*" any */
   gboolean log_json;      /* --log json */
   char *log_level;        /* --log-level */
-  char *name;             /* --name of this process; default: host name */
-  gboolean shared;        /* the store is a server that other replicas use too */
-  char *replica;          /* --replica; default: name */
-  gint64 claim_lease_ms;  /* --claim-lease, default 10 s; 1 s to 60 s */
-  gboolean serializable;  /* --admission-isolation serializable */
+  gboolean listen;        /* --listen: a door is opened; its address */
+  PawlAddress listen_at;
+  gboolean listen_asked; /* it was said where, so that it must open */
+  char *name;            /* --name of this process; default: host name */
+  gboolean shared;       /* the store is a server that other replicas use too */
+  char *replica;         /* --replica; default: name */
+  gint64 claim_lease_ms; /* --claim-lease, default 10 s; 1 s to 60 s */
+  gboolean serializable; /* --admission-isolation serializable */
   char *synchronous_commit;
 } PawlUpOptions;
 typedef int (*PawlUpFunction)(const PawlUpOptions *options);

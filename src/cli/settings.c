@@ -28,6 +28,8 @@ static const PawlSetting table[PAWL_N_SETTINGS] = {
     "PostgreSQL: read-committed or serializable"},
   {PAWL_SETTING_SYNCHRONOUS_COMMIT, "synchronous-commit", "PAWL_SYNCHRONOUS_COMMIT", "on", "LEVEL", FALSE, TRUE,
     "PostgreSQL: on, local, remote_write or remote_apply"},
+  {PAWL_SETTING_LISTEN, "listen", "PAWL_LISTEN", NULL, "ADDR:PORT|none", FALSE, TRUE,
+    "Where /livez, /readyz and /metrics are; port 0: any free one (default: none on SQLite, else 127.0.0.1:7295)"},
 };
 
 const PawlSetting *pawl_setting_table(void) { return table; }
@@ -63,7 +65,8 @@ static const char *environment_text(const PawlSettings *settings, const char *na
 /* "--slots" for each row, without memory to free. */
 static const char *flag_word(PawlSettingId id) {
   static const char *const words[PAWL_N_SETTINGS] = {"--database", "--store", "--project", "--slots", "--zone", "--drain", "--lease",
-    "--history", "--log", "--log-level", "--name", "--replica", "--claim-lease", "--admission-isolation", "--synchronous-commit"};
+    "--history", "--log", "--log-level", "--name", "--replica", "--claim-lease", "--admission-isolation", "--synchronous-commit",
+    "--listen"};
   return words[id];
 }
 

@@ -8,6 +8,8 @@
 #include <signal.h>
 #include <string.h>
 
+#define DEFAULT_LISTEN "127.0.0.1:7295"
+
 typedef struct {
   char *file;
   char **crontabs, **allow_users;
@@ -90,6 +92,18 @@ static gboolean read_numbers(PawlCall *call, PawlUpOptions *up, GError **error) 
          pawl_setting_duration(settings, PAWL_SETTING_HISTORY, PAWL_SECOND_MS, 3650 * PAWL_DAY_MS, &up->history_ms, error);
 }
 
+/* A port that nobody chose must keep nobody from running, and a node of its own opens none (docs/adr/0010-http-door.md). */
+static gboolean read_listen(const PawlSettings *settings, PawlUpOptions *up, GError **error) {
+  const char *text = pawl_setting_text(settings, PAWL_SETTING_LISTEN, NULL);
+  g_autoptr(GError) why = NULL;
+  up->listen_asked = text != NULL;
+  if (text == NULL) text = is_postgres(up->url) ? DEFAULT_LISTEN : "none";
+  up->listen = strcmp(text, "none") != 0;
+  if (!up->listen || pawl_address_parse(text, &up->listen_at, &why)) return TRUE;
+  pawl_setting_refuse(settings, PAWL_SETTING_LISTEN, error, "%s", why->message);
+  return FALSE;
+}
+
 gboolean pawl_up_options_read(PawlCall *call, PawlUpOptions *ret_up, GError **error) {
   const UpOptions *given = call->options;
   PawlUpOptions up = {.file = given->file, .crontabs = given->crontabs, .allow_users = given->allow_users};
@@ -97,6 +111,10 @@ gboolean pawl_up_options_read(PawlCall *call, PawlUpOptions *ret_up, GError **er
       !read_numbers(call, &up, error))
     return FALSE;
   if (!pawl_settings_store(call->settings, &up.url, &up.url_source, error)) return FALSE;
+  if (!read_listen(call->settings, &up, error)) {
+    g_free(up.url);
+    return FALSE;
+  }
   if (is_postgres(up.url) && (up.file != NULL || up.crontabs != NULL)) {
     g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG,
       "%s is for a store of its own, and several replicas share this one; publish the file with `pawl apply -f FILE` and start `pawl up` without it",

@@ -129,7 +129,7 @@ static PGresult *ask(PawlPg *pg, const char *text, GError **error) {
   pawl_pg_pipeline_add(pipeline, text, NULL);
   if (pawl_pg_pipeline_run(pipeline, results, error) && results->len == 1 && PQntuples(results->pdata[0]) == 1) return results->pdata[0];
   if (error != NULL && *error == NULL)
-    g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG, "connect: %s does not answer as PostgreSQL does", pg->base.url);
+    g_set_error(error, PAWL_ERROR, PAWL_ERROR_UNAVAILABLE, "connect: %s does not answer as PostgreSQL does", pg->base.url);
   g_ptr_array_foreach(results, (GFunc)(void (*)(void))PQclear, NULL);
   return NULL;
 }
@@ -146,11 +146,11 @@ static gboolean is_postgresql(PawlPg *pg, GError **error) {
   for (gsize i = 0; i < G_N_ELEMENTS(foreign); i++) ok = ok && strstr(text, foreign[i]) == NULL;
   int version = PQserverVersion(pg->conn);
   if (!ok)
-    g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG, "%s is no PostgreSQL but %.60s; pawl's guarantees rest on PostgreSQL's locks",
+    g_set_error(error, PAWL_ERROR, PAWL_ERROR_UNAVAILABLE, "%s is no PostgreSQL but %.60s; pawl's guarantees rest on PostgreSQL's locks",
       pg->base.url, text);
   else if (version < MIN_VERSION) {
     ok = FALSE;
-    g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG, "%s is PostgreSQL %d.%d; pawl needs 15 or newer", pg->base.url, version / 10000,
+    g_set_error(error, PAWL_ERROR, PAWL_ERROR_UNAVAILABLE, "%s is PostgreSQL %d.%d; pawl needs 15 or newer", pg->base.url, version / 10000,
       version % 10000);
   } else
     g_snprintf(pg->base.version, sizeof pg->base.version, "PostgreSQL %d.%d", version / 10000, version % 10000);

@@ -5,7 +5,9 @@
 #include "base/error.h"
 #include "base/fault.h"
 #include "base/log.h"
+#include "domain/metrics.h"
 #include "engine/engine_private.h"
+#include "store/measure.h"
 #include "store/replicas.h"
 
 #include <errno.h>
@@ -13,6 +15,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -42,6 +45,11 @@ struct PawlEngine {
     rebooted; /* @reboot triggers have been looked at: once per process, so that one that is published later waits for the next boot */
   PawlId session;
   PawlEngineOptions options;
+  PawlPulse pulse;
+  atomic_bool measure;
+  _Atomic gint64 looked_mono_ms, measured_mono_ms, clock_ms; /* 0: never */
+  pthread_mutex_t lock;
+  char failure[256]; /* of the last look; under `lock` */
 };
 
 static gint64 net_period_ms(void) { return NET_MS - 5000 + g_random_int_range(0, 10000); }
@@ -74,10 +82,12 @@ PawlEngine *pawl_engine_new(const PawlEngineOptions *options, GError **error) {
   engine->bell = bell;
   engine->replica = replica;
   engine->options = *options;
+  pthread_mutex_init(&engine->lock, NULL);
   engine->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   engine->timer_fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
-  pawl_recover_leases(store, NULL, options);
+  pawl_recover_leases(store, NULL, options, &engine->pulse);
   pawl_recover_drift(store);
+  pawl_pulse_end(&engine->pulse);
   return engine;
 }
 
@@ -113,7 +123,9 @@ static void sleep_until(PawlEngine *engine, gint64 at_ms, gint64 most_ms, gboole
   arm_timer(engine, at_ms);
   struct pollfd fds[] = {{.fd = engine->wake_fd, .events = POLLIN}, {.fd = engine->timer_fd, .events = POLLIN},
     {.fd = pawl_bell_fd(engine->bell), .events = POLLIN}};
+  pawl_pulse_sleep(&engine->pulse, CLAMP(most_ms, 0, NET_MS * 2));
   poll(fds, G_N_ELEMENTS(fds), (int)CLAMP(most_ms, 0, NET_MS * 2));
+  pawl_pulse_busy(&engine->pulse);
   drain_counter(engine->wake_fd);
   drain_counter(engine->timer_fd);
   *ret_rang = (fds[2].revents & POLLIN) != 0;
@@ -135,15 +147,27 @@ static gboolean fire_reboot(PawlEngine *engine, GError **error) {
   return TRUE;
 }
 
+static gboolean measure(PawlEngine *engine, GError **error) {
+  gint64 now_ms;
+  if (!atomic_exchange(&engine->measure, FALSE)) return TRUE;
+  if (!pawl_store_measure(engine->store, &now_ms, error)) return FALSE;
+  atomic_store(&engine->measured_mono_ms, pawl_clock_mono_ms());
+  if (engine->options.measured != NULL) engine->options.measured(engine->options.data);
+  return TRUE;
+}
+
 /* FALSE: the store cannot be used. `ret_next_ms`: when to look again, 0: nothing is planned. */
 static gboolean look(PawlEngine *engine, gint64 *ret_next_ms, GError **error) {
   gint64 rearm_ms;
   PawlRound round = {.more = TRUE};
   if (!fire_reboot(engine, error) || !pawl_store_rearm(engine->store, &rearm_ms, error)) return FALSE;
   while (round.more && !atomic_load(&engine->stopping)) {
+    pawl_pulse_busy(&engine->pulse);
     if (!pawl_scheduler_round(engine->store, &engine->budget, &round, error)) return FALSE;
+    atomic_store(&engine->clock_ms, round.now_ms);
     if (round.admitted > 0) engine->options.work_waits(engine->options.data);
   }
+  if (!measure(engine, error)) return FALSE;
   *ret_next_ms = earlier(round.next_due_ms, rearm_ms);
   return TRUE;
 }
@@ -175,6 +199,7 @@ static gboolean schedule_shared(PawlEngine *engine, const PawlLook *look, gboole
     *ret_again = TRUE;
   }
   while (round.more && !atomic_load(&engine->stopping)) {
+    pawl_pulse_busy(&engine->pulse);
     if (!pawl_scheduler_round(engine->store, &engine->budget, &round, error)) return FALSE;
     if (round.claimed > 0) *ret_again = TRUE;
     if (round.admitted > 0) engine->options.work_waits(engine->options.data);
@@ -189,9 +214,11 @@ static gint64 wait_until(gint64 wait_ms, gint64 at_ms, gint64 now_ms) { return a
 static gboolean look_shared(PawlEngine *engine, gint64 *ret_wait_ms, GError **error) {
   PawlLook look;
   gboolean again = FALSE;
-  if (!pawl_store_release_lost(engine->store, error) || !pawl_store_look(engine->store, &look, error)) return FALSE;
+  if (!measure(engine, error) || !pawl_store_release_lost(engine->store, error) || !pawl_store_look(engine->store, &look, error))
+    return FALSE;
+  atomic_store(&engine->clock_ms, look.now_ms);
   if (look.work) engine->options.work_waits(engine->options.data);
-  if (look.expired) pawl_recover_leases(engine->store, &engine->session, &engine->options);
+  if (look.expired) pawl_recover_leases(engine->store, &engine->session, &engine->options, &engine->pulse);
   if (clock_holds(engine, &look) && !schedule_shared(engine, &look, &again, error)) return FALSE;
   gint64 wait_ms = again ? 0 : RHYTHM_MS / 2 + g_random_int_range(0, RHYTHM_MS);
   wait_ms = wait_until(wait_ms, look.next_due_ms, look.now_ms);
@@ -219,7 +246,8 @@ static void keep_ranges(PawlEngine *engine) {
 }
 
 static void net(PawlEngine *engine) {
-  pawl_recover_leases(engine->store, &engine->session, &engine->options);
+  pawl_recover_leases(engine->store, &engine->session, &engine->options, &engine->pulse);
+  pawl_pulse_busy(&engine->pulse);
   pawl_recover_drift(engine->store);
   if (pawl_store_shared(engine->store))
     keep_ranges(engine);
@@ -228,6 +256,15 @@ static void net(PawlEngine *engine) {
   pawl_db_tidy(pawl_store_db(engine->store));
   engine->options.work_waits(engine->options.data);
   engine->net_mono_ms = pawl_clock_mono_ms() + net_period_ms();
+}
+
+/* `error` NULL: it went well. */
+static void note_look(PawlEngine *engine, const GError *error) {
+  if (error == NULL) atomic_store(&engine->looked_mono_ms, pawl_clock_mono_ms());
+  if (error != NULL) pawl_count_store_error(error);
+  pthread_mutex_lock(&engine->lock);
+  g_strlcpy(engine->failure, error != NULL ? error->message : "", sizeof engine->failure);
+  pthread_mutex_unlock(&engine->lock);
 }
 
 static gint64 back_off(PawlEngine *engine, const GError *error) {
@@ -240,14 +277,16 @@ static gint64 back_off(PawlEngine *engine, const GError *error) {
 
 static void *run(void *data) {
   PawlEngine *engine = data;
+  pawl_pulse_busy(&engine->pulse);
   engine->net_mono_ms = pawl_clock_mono_ms() + net_period_ms();
   while (!atomic_load(&engine->stopping)) {
     g_autoptr(GError) failed = NULL;
     gint64 next_ms = 0, most_ms;
-    gboolean rang;
+    gboolean rang, shared = pawl_store_shared(engine->store);
     gint64 wait_ms = G_MAXINT64;
-    gboolean shared = pawl_store_shared(engine->store);
-    if (shared ? beat(engine, &failed) && look_shared(engine, &wait_ms, &failed) : look(engine, &next_ms, &failed)) {
+    gboolean looked = shared ? beat(engine, &failed) && look_shared(engine, &wait_ms, &failed) : look(engine, &next_ms, &failed);
+    note_look(engine, failed);
+    if (looked) {
       if (engine->retry_ms != 0) pawl_log(PAWL_LOG_NOTICE, "store.back", "the store can be used again", NULL);
       engine->retry_ms = 0;
       if (pawl_clock_mono_ms() >= engine->net_mono_ms) net(engine);
@@ -258,6 +297,7 @@ static void *run(void *data) {
     sleep_until(engine, next_ms, most_ms, &rang);
     if (rang) engine->options.work_waits(engine->options.data);
   }
+  pawl_pulse_end(&engine->pulse);
   return NULL;
 }
 
@@ -285,5 +325,27 @@ void pawl_engine_free(PawlEngine *engine) {
   pawl_store_close(engine->store);
   close(engine->wake_fd);
   close(engine->timer_fd);
+  pthread_mutex_destroy(&engine->lock);
   g_free(engine);
+}
+
+/* ---- how it is ---- */
+
+static gint64 since(const _Atomic gint64 *mono_ms) {
+  gint64 then_ms = atomic_load(mono_ms);
+  return then_ms == 0 ? -1 : pawl_clock_mono_ms() - then_ms;
+}
+
+void pawl_engine_health(PawlEngine *engine, PawlEngineHealth *ret_health) {
+  *ret_health = (PawlEngineHealth){.overdue_ms = pawl_pulse_overdue_ms(&engine->pulse),
+    .looked_ms = since(&engine->looked_mono_ms),
+    .measured_ms = since(&engine->measured_mono_ms),
+    .clock_ms = atomic_load(&engine->clock_ms)};
+  pthread_mutex_lock(&engine->lock);
+  memcpy(ret_health->failure, engine->failure, sizeof engine->failure);
+  pthread_mutex_unlock(&engine->lock);
+}
+
+void pawl_engine_measure(PawlEngine *engine) {
+  if (!atomic_exchange(&engine->measure, TRUE)) pawl_engine_wake(engine);
 }

@@ -26,6 +26,7 @@ typedef struct {
   void (*work_waits)(gpointer data); /* called on the engine's thread after an admission, a ring, and by the net. Must not wait */
   /* Ends what still lives of an attempt whose worker is gone; TRUE once nothing does. May wait some seconds. */
   gboolean (*end_attempt)(const PawlOrphan *orphan, gpointer data);
+  void (*measured)(gpointer data); /* the gauges are fresh; on the engine's thread. Must not wait */
   gpointer data;
 } PawlEngineOptions;
 
@@ -38,3 +39,15 @@ void pawl_engine_wake(PawlEngine *engine);
 /* Claims nothing any more and joins the thread. */
 void pawl_engine_stop(PawlEngine *engine);
 void pawl_engine_free(PawlEngine *engine);
+
+/* ---- how it is ---- */
+typedef struct {
+  gint64 overdue_ms;  /* its thread is stuck for so long; 0: it lives, or was stopped */
+  gint64 looked_ms;   /* since it last looked at the store with success; -1: never */
+  gint64 measured_ms; /* since it last read the gauges; -1: never */
+  gint64 clock_ms;    /* the store's clock at that look; 0: never */
+  char failure[256];  /* why the last look failed; empty: it did not */
+} PawlEngineHealth;
+void pawl_engine_health(PawlEngine *engine, PawlEngineHealth *ret_health);
+/* Reads the gauges soon; `measured` tells when. While the store cannot be used, nothing is read. */
+void pawl_engine_measure(PawlEngine *engine);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of the engine share. Everything here runs on the engine's thread. */
 #pragma once
+#include "base/pulse.h"
 #include "engine/engine.h"
 #include "store/runs.h"
 #include "store/schedules.h"
@@ -10,6 +11,7 @@ typedef struct {
   guint claimed;      /* rows that were due */
   guint admitted;     /* runs that came into being */
   gint64 next_due_ms; /* the earliest instant to come, 0: none */
+  gint64 now_ms;      /* the database's clock */
   gboolean more;      /* the budget was used up: another round at once */
 } PawlRound;
 /* One round. `budget`: 16 at first, doubled up to 256 while rounds come back full. */
@@ -17,8 +19,8 @@ gboolean pawl_scheduler_round(PawlStore *store, guint *budget, PawlRound *ret_ro
 
 /* ---- recovery.c ---- */
 /* Settles leases of other sessions: ends the processes first, by boot id, pid and start time. `mine`: NULL at start, when every lease is
- * an orphan. */
-void pawl_recover_leases(PawlStore *store, const PawlId *mine, const PawlEngineOptions *options);
+ * an orphan. The pulse beats for each, since an end takes seconds. */
+void pawl_recover_leases(PawlStore *store, const PawlId *mine, const PawlEngineOptions *options, PawlPulse *pulse);
 void pawl_recover_drift(PawlStore *store);
 
 /* ---- upkeep.c ---- */

@@ -2,6 +2,7 @@
 /* Recovery. An attempt is settled only once nothing of it lives, so that its next attempt never overlaps it. Row by row: one that cannot
  * be settled is logged and left for the next time. */
 #include "base/log.h"
+#include "domain/metrics.h"
 #include "engine/engine_private.h"
 
 static void settle(PawlStore *store, const PawlOrphan *orphan, const char *reason, const PawlEngineOptions *options) {
@@ -21,7 +22,7 @@ static void settle(PawlStore *store, const PawlOrphan *orphan, const char *reaso
     pawl_log(PAWL_LOG_ERROR, "recovery.failed", "a lost attempt could not be settled", "run", run, "reason", failed->message, NULL);
 }
 
-void pawl_recover_leases(PawlStore *store, const PawlId *mine, const PawlEngineOptions *options) {
+void pawl_recover_leases(PawlStore *store, const PawlId *mine, const PawlEngineOptions *options, PawlPulse *pulse) {
   PawlId after = PAWL_ID_NONE;
   const char *reason = mine == NULL ? "the worker ended without finishing it" : "its worker is gone";
   for (;;) {
@@ -32,7 +33,10 @@ void pawl_recover_leases(PawlStore *store, const PawlId *mine, const PawlEngineO
       return;
     }
     if (page->len == 0) return;
-    for (guint i = 0; i < page->len; i++) settle(store, &g_array_index(page, PawlOrphan, i), reason, options);
+    for (guint i = 0; i < page->len; i++) {
+      pawl_pulse_busy(pulse);
+      settle(store, &g_array_index(page, PawlOrphan, i), reason, options);
+    }
     after = g_array_index(page, PawlOrphan, page->len - 1).run;
   }
 }
@@ -43,6 +47,7 @@ void pawl_recover_drift(PawlStore *store) {
   if (!pawl_store_drift(store, &found, &failed))
     pawl_log(PAWL_LOG_ERROR, "recovery.failed", "drift could not be looked for", "reason", failed->message, NULL);
   else if (found > 0) {
+    pawl_metric_add(PAWL_METRIC_DRIFT, 0, found);
     g_autofree char *count = g_strdup_printf("%u", found);
     pawl_log(PAWL_LOG_ERROR, "recovery.drift", "runs were put aside as manual; `pawl explain RUN` says why", "runs", count, NULL);
   }

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/fault.h"
 #include "base/log.h"
+#include "domain/metrics.h"
 #include "engine/engine_private.h"
 
 #define BUDGET_MIN 16
@@ -21,6 +22,7 @@ static void quarantine(PawlStore *store, PawlAdmission *admission, const char *r
   char id[PAWL_ID_TEXT];
   pawl_id_text(&admission->row.trigger, id);
   admission->outcome = PAWL_ADMIT_FAILED;
+  pawl_metric_add(PAWL_METRIC_QUARANTINES, 0, 1);
   if (pawl_store_quarantine(store, &admission->row, reason, &failed))
     pawl_log(PAWL_LOG_ERROR, "trigger.quarantined", "a trigger was put aside; the others go on", "trigger", id, "reason", reason, NULL);
   else
@@ -42,6 +44,41 @@ static gboolean decide(PawlStore *store, PawlAdmission *admission, GError **erro
 /* Whether the store, and not this batch, is what failed: then nobody is put aside, and the caller tries again later. */
 static gboolean store_failed(const GError *error) { return pawl_error_info_of(error)->retry; }
 
+/* ---- counting ---- */
+
+static void count_ledger(const char *outcome, gint64 n) {
+  pawl_metric_add(PAWL_METRIC_LEDGER, pawl_metric_value(PAWL_METRIC_LEDGER, outcome), n);
+}
+
+/* `now_ms`: the database's clock. Jitter is known of the first occurrence only. */
+static void count_delays(const PawlAdmission *admission, gint64 now_ms) {
+  for (guint i = 0; i < MIN(admission->admitted, admission->decision.n_admit); i++) {
+    gint64 nominal_ms = admission->decision.admit_ms[i];
+    gint64 due_ms = nominal_ms == admission->row.cursor_ms ? admission->row.due_at_ms : nominal_ms;
+    pawl_metric_observe_ms(PAWL_METRIC_ADMISSION_DELAY, now_ms - due_ms);
+  }
+}
+
+static void count(const PawlAdmission *admission, gint64 now_ms) {
+  static const char *const settled[] = {
+    [PAWL_SETTLED_SKIPPED] = "skipped", [PAWL_SETTLED_COALESCED] = "coalesced", [PAWL_SETTLED_OVER_LIMIT] = "over_limit"};
+  if (admission->outcome == PAWL_ADMIT_RACED) pawl_metric_add(PAWL_METRIC_RACED, 0, 1);
+  if (admission->outcome != PAWL_ADMIT_DONE) return;
+  pawl_metric_add(PAWL_METRIC_ADMISSIONS, 0, admission->admitted);
+  pawl_metric_add(PAWL_METRIC_ALREADY_RUN, 0, admission->already_run);
+  count_ledger("already_run", admission->already_run);
+  count_ledger("overlap", admission->overlapped);
+  for (guint i = 0; i < admission->decision.n_ranges; i++)
+    count_ledger(settled[admission->decision.ranges[i].outcome], admission->decision.ranges[i].count);
+  count_delays(admission, now_ms);
+}
+
+/* The claim's instant by the database's clock, and what has passed since by ours. */
+static void count_batch(PawlAdmission **batch, guint n, gint64 claim_mono_ms) {
+  gint64 passed_ms = pawl_clock_mono_ms() - claim_mono_ms;
+  for (guint i = 0; i < n; i++) count(batch[i], batch[i]->row.acquired_at_ms + passed_ms);
+}
+
 /* The COMMIT of a batch got no answer: each row is asked about until there is a verdict, or its claim has run out and others may take it. */
 static gboolean resolve(PawlStore *store, PawlAdmission **batch, guint n, GError **error) {
   gint64 until_ms = pawl_clock_mono_ms() + RESOLVE_MS;
@@ -61,26 +98,36 @@ static gboolean resolve(PawlStore *store, PawlAdmission **batch, guint n, GError
   return TRUE;
 }
 
-static gboolean admit(PawlStore *store, PawlAdmission **batch, guint n, GError **error);
+static gboolean admit(PawlStore *store, PawlAdmission **batch, guint n, gint64 claim_mono_ms, GError **error);
 
 /* What did not happen is admitted under its new token. */
-static gboolean admit_again(PawlStore *store, PawlAdmission **batch, guint n, GError **error) {
+static gboolean admit_again(PawlStore *store, PawlAdmission **batch, guint n, gint64 claim_mono_ms, GError **error) {
   g_autoptr(GPtrArray) pending = g_ptr_array_new();
   if (!resolve(store, batch, n, error)) return FALSE;
-  for (guint i = 0; i < n; i++)
-    if (batch[i]->outcome == PAWL_ADMIT_PENDING) g_ptr_array_add(pending, batch[i]);
-  return admit(store, (PawlAdmission **)pending->pdata, pending->len, error);
+  for (guint i = 0; i < n; i++) {
+    if (batch[i]->outcome == PAWL_ADMIT_PENDING)
+      g_ptr_array_add(pending, batch[i]);
+    else
+      count_batch(&batch[i], 1, claim_mono_ms);
+  }
+  return admit(store, (PawlAdmission **)pending->pdata, pending->len, claim_mono_ms, error);
 }
 
 /* Admits a batch; a failure is halved until the bad one stands alone. FALSE only when the store itself cannot be used. */
-static gboolean admit(PawlStore *store, PawlAdmission **batch, guint n, GError **error) {
+static gboolean admit(PawlStore *store, PawlAdmission **batch, guint n, gint64 claim_mono_ms, GError **error) {
   g_autoptr(GError) failed = NULL;
-  if (n == 0 || pawl_store_admit(store, batch, n, &failed)) return TRUE;
-  if (g_error_matches(failed, PAWL_ERROR, PAWL_ERROR_RACED)) {
-    for (guint i = 0; i < n; i++) batch[i]->outcome = PAWL_ADMIT_RACED;
+  if (n == 0) return TRUE;
+  if (pawl_store_admit(store, batch, n, &failed)) {
+    count_batch(batch, n, claim_mono_ms);
     return TRUE;
   }
-  if (pawl_store_shared(store) && g_error_matches(failed, PAWL_ERROR, PAWL_ERROR_AMBIGUOUS)) return admit_again(store, batch, n, error);
+  if (g_error_matches(failed, PAWL_ERROR, PAWL_ERROR_RACED)) {
+    for (guint i = 0; i < n; i++) batch[i]->outcome = PAWL_ADMIT_RACED;
+    count_batch(batch, n, claim_mono_ms);
+    return TRUE;
+  }
+  if (pawl_store_shared(store) && g_error_matches(failed, PAWL_ERROR, PAWL_ERROR_AMBIGUOUS))
+    return admit_again(store, batch, n, claim_mono_ms, error);
   if (store_failed(failed)) {
     g_propagate_error(error, g_steal_pointer(&failed));
     return FALSE;
@@ -89,7 +136,7 @@ static gboolean admit(PawlStore *store, PawlAdmission **batch, guint n, GError *
     quarantine(store, batch[0], failed->message);
     return TRUE;
   }
-  return admit(store, batch, n / 2, error) && admit(store, batch + n / 2, n - n / 2, error);
+  return admit(store, batch, n / 2, claim_mono_ms, error) && admit(store, batch + n / 2, n - n / 2, claim_mono_ms, error);
 }
 
 static GArray *admissions_of(const GArray *rows) {
@@ -120,18 +167,22 @@ static gboolean decide_all(PawlStore *store, GArray *admissions, GPtrArray *batc
 
 gboolean pawl_scheduler_round(PawlStore *store, guint *budget, PawlRound *ret_round, GError **error) {
   PawlRound round = {0};
-  gint64 now_ms;
+  gint64 now_ms, claim_mono_ms;
   g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(PawlDueRow));
   g_autoptr(GPtrArray) batch = g_ptr_array_new();
   *budget = CLAMP(*budget, BUDGET_MIN, BUDGET_MAX);
   if (!pawl_store_claim(store, *budget, rows, &round.next_due_ms, &now_ms, error)) return FALSE;
+  claim_mono_ms = pawl_clock_mono_ms();
+  round.now_ms = now_ms;
+  pawl_metric_set(PAWL_METRIC_CLOCK_DISTANCE, 0, now_ms - pawl_clock_wall_ms());
   PAWL_FAULT("schedule.after_claim");
   round.claimed = rows->len;
   round.more = rows->len == *budget;
   *budget = round.more ? MIN(*budget * 2, BUDGET_MAX) : BUDGET_MIN;
   if (rows->len > 0) {
     g_autoptr(GArray) admissions = admissions_of(rows);
-    if (!decide_all(store, admissions, batch, error) || !admit(store, (PawlAdmission **)batch->pdata, batch->len, error)) return FALSE;
+    if (!decide_all(store, admissions, batch, error) || !admit(store, (PawlAdmission **)batch->pdata, batch->len, claim_mono_ms, error))
+      return FALSE;
     for (guint i = 0; i < admissions->len; i++) {
       const PawlAdmission *admission = &g_array_index(admissions, PawlAdmission, i);
       round.admitted += admission->admitted;

@@ -16,9 +16,12 @@ typedef struct {
   gsize applied; /* the first so many of the list */
 } SchemaState;
 
+/* A file's schema stays as it is until somebody acts; a server's may be brought up to date by another at any moment, so who waits tries again. */
+static int unfit(PawlDb *db) { return pawl_db_server(db) != NULL ? PAWL_ERROR_UNAVAILABLE : PAWL_ERROR_CONFIG; }
+
 static gboolean check_row(PawlDb *db, const PawlMigration *list, gsize n, gsize at, gint64 number, const char *digest, GError **error) {
   if (at >= n || list[at].number != number) {
-    g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG,
+    g_set_error(error, PAWL_ERROR, unfit(db),
       "the store %s has schema %" G_GINT64_FORMAT
       " and this pawl knows schemas up to %d: use the newer pawl that made it, or a backup from before",
       pawl_db_url(db), number, n > 0 ? list[n - 1].number : 0);
@@ -26,7 +29,7 @@ static gboolean check_row(PawlDb *db, const PawlMigration *list, gsize n, gsize 
   }
   g_autofree char *mine = pawl_digest(list[at].sql, -1);
   if (g_str_equal(mine, digest)) return TRUE;
-  g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG,
+  g_set_error(error, PAWL_ERROR, unfit(db),
     "schema script %04d_%s of the store %s is %.12s, this pawl's is %.12s: the store was made by another build; use that one, or export and start anew",
     list[at].number, list[at].name, pawl_db_url(db), digest, mine);
   return FALSE;
@@ -76,7 +79,7 @@ static gboolean may_migrate(PawlDb *db, const SchemaState *state, gsize n, PawlM
     return FALSE;
   }
   if (pawl_db_server(db) != NULL && how != PAWL_MIGRATE_UPGRADE && state->exists) {
-    g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG,
+    g_set_error(error, PAWL_ERROR, unfit(db),
       "%s has an older schema (%" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT " scripts): run `pawl db migrate` as its owner", pawl_db_url(db),
       state->applied, n);
     return FALSE;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of the link share. Everything here runs on the link's thread, unless it says otherwise. */
 #pragma once
+#include "base/pulse.h"
 #include "store/schedules.h"
 #include "worker/worker.h"
 
@@ -58,6 +59,7 @@ struct PawlWorker {
   gint64 compare_mono_ms;       /* settle_unknown: not before */
   gint64 put_off_until_mono_ms; /* ends and output wait for starts until then; 0: they do not */
   gint64 retry_ms;              /* the store failed: wait so long */
+  PawlPulse pulse;
 };
 
 /* ---- link_work.c ---- */
@@ -67,6 +69,7 @@ PawlWork *pawl_link_work(const PawlWorkerOptions *options, const PawlGrant *gran
 /* ---- link_end.c ---- */
 /* Fills job->finish from job->ended. */
 void pawl_link_judge(PawlJob *job);
+/* Counts it, too. */
 void pawl_link_log_end(const PawlJob *job);
 /* ---- link_mail.c ---- */
 /* The mail about an ended attempt, or NULL when none is due. */

@@ -2,6 +2,7 @@
 /* Renews leases at a third of their length, on a thread and a connection of its own. Sleeps for ever while nothing runs. */
 #include "base/clock.h"
 #include "base/log.h"
+#include "domain/metrics.h"
 #include "worker/link_private.h"
 
 struct PawlRenewer {
@@ -19,6 +20,7 @@ gint64 pawl_lease_margin_ms(gint64 lease_ms) { return MIN(lease_ms / 10, 2000); 
 /* The lease's end by this process's own clock counts from before the request was sent: never later than what the store says. */
 static void tell(PawlWorker *worker, const PawlRenewal *renewal, gint64 end_boot_ms) {
   PawlFence fence = {renewal->run, renewal->attempt, renewal->lease_version, renewal->token};
+  pawl_metric_add(renewal->renewed ? PAWL_METRIC_LEASES_RENEWED : PAWL_METRIC_LEASES_LOST, 0, 1);
   if (renewal->cancel_asked) pawl_supervisor_stop(worker->supervisor, &fence, PAWL_STOP_CANCEL);
   if (renewal->renewed)
     pawl_supervisor_renew(worker->supervisor, &fence, end_boot_ms);
@@ -38,6 +40,7 @@ static gboolean renew(PawlRenewer *renewer, const GArray *fences) {
     renewals[i] = (PawlRenewal){.run = fence->run, .token = fence->token, .attempt = fence->attempt, .lease_version = fence->lease_version};
   }
   if (!pawl_store_renew(renewer->store, &worker->session, lease_ms, renewals, fences->len, &failed)) {
+    pawl_count_store_error(failed);
     pawl_log(PAWL_LOG_WARNING, "lease.renewal_failed", "leases could not be renewed; what runs is stopped if this lasts", "reason",
       failed->message, NULL);
     return FALSE;

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/fault.h"
 #include "base/log.h"
+#include "domain/metrics.h"
 #include "worker/link_private.h"
 #include "worker/output.h"
 
@@ -83,6 +84,16 @@ static void log_start(const PawlJob *job) {
   if (job->kind == PAWL_JOB_ATTEMPT) pawl_log(PAWL_LOG_INFO, "run.started", message, "attempt", attempt, NULL);
 }
 
+/* By the database's clock: its instant of the grant, and what has passed since by ours. `started_at_ms` is this machine's. */
+static void count_start(const PawlWorker *worker, const PawlJob *job) {
+  gint64 lease_ms = worker->options.lease_ms, now_boot_ms = pawl_clock_boot_ms();
+  if (job->kind == PAWL_JOB_MAIL || job->grant->nominal_at_ms == 0 || job->fence.attempt > 1) return;
+  gint64 granted_boot_ms = job->kind == PAWL_JOB_NOOP ? now_boot_ms : job->lease_end_boot_ms - lease_ms + pawl_lease_margin_ms(lease_ms);
+  gint64 started_boot_ms = now_boot_ms - (pawl_clock_wall_ms() - job->started_at_ms);
+  pawl_metric_observe_ms(
+    PAWL_METRIC_START_DELAY, job->grant->acquired_at_ms + started_boot_ms - granted_boot_ms - job->grant->nominal_at_ms);
+}
+
 /* Descriptors, processes or memory are short: what was given back is not pulled again at once. */
 static void wait_with_pulling(PawlWorker *worker) {
   worker->pull_mono_ms = pawl_clock_mono_ms() + SHORT_OF_MEANS_MS;
@@ -106,6 +117,7 @@ static void take_report(PawlWorker *worker, PawlReport *report) {
   case PAWL_REPORT_STARTED:
     job->started_at_ms = report->at_ms;
     log_start(job);
+    count_start(worker, job);
     break;
   case PAWL_REPORT_OUTPUT: take_output(job, report); break;
   case PAWL_REPORT_ENDED:
@@ -141,7 +153,7 @@ static void fail_at_once(PawlJob *job, const char *reason) {
   job->done = TRUE;
 }
 
-static void take_noop(PawlJob *job) {
+static void take_noop(const PawlWorker *worker, PawlJob *job) {
   job->kind = PAWL_JOB_NOOP;
   job->started_at_ms = pawl_clock_wall_ms();
   job->finish = (PawlFinish){.run = job->fence.run,
@@ -152,6 +164,7 @@ static void take_noop(PawlJob *job) {
     .exit_code = 0,
     .started_at_ms = job->started_at_ms};
   job->done = TRUE;
+  count_start(worker, job);
 }
 
 /* `lease_end_boot_ms`: counted from before the pull was sent. */
@@ -172,7 +185,7 @@ static void take_grant(PawlWorker *worker, PawlGrant *grant, gint64 lease_end_bo
   job->mail_to = g_strdup(spec->mail_to);
   job->mail_when = spec->mail_when;
   if (spec->kind == PAWL_WORK_NOOP) {
-    take_noop(job);
+    take_noop(worker, job);
     return;
   }
   PawlWork *work = pawl_link_work(&worker->options, grant, spec, &failed);
@@ -197,6 +210,7 @@ static gboolean pull_some(PawlWorker *worker, guint room, GPtrArray *grants, Paw
     return FALSE;
   }
   if (!pawl_store_drift(worker->store, &found, error)) return FALSE;
+  pawl_metric_add(PAWL_METRIC_DRIFT, 0, found);
   g_autofree char *count = g_strdup_printf("%u", found);
   pawl_log(PAWL_LOG_ERROR, "recovery.drift", "runs were put aside as manual; `pawl explain RUN` says why", "runs", count, "reason",
     failed->message, NULL);
@@ -322,6 +336,7 @@ static int wait_ms(PawlWorker *worker) {
 }
 
 static void note_failure(PawlWorker *worker, const GError *error) {
+  pawl_count_store_error(error);
   gboolean first = worker->retry_ms == 0;
   worker->retry_ms = first ? RETRY_MIN_MS : MIN(worker->retry_ms * 2, RETRY_MAX_MS);
   if (first || worker->retry_ms == RETRY_MAX_MS)
@@ -331,15 +346,18 @@ static void note_failure(PawlWorker *worker, const GError *error) {
 
 /* `drain_seen`: this round knew that nothing is to be pulled any more, so the count can only fall. */
 static void publish_count(PawlWorker *worker, gboolean drain_seen) {
+  guint jobs = g_hash_table_size(worker->jobs), slots = (guint)worker->options.slots;
   GHashTableIter iter;
   gpointer job;
   guint running = 0;
   g_hash_table_iter_init(&iter, worker->jobs);
   while (g_hash_table_iter_next(&iter, NULL, &job)) running += !((PawlJob *)job)->done;
-  atomic_store(&worker->active, g_hash_table_size(worker->jobs));
+  atomic_store(&worker->active, jobs);
+  pawl_metric_set(PAWL_METRIC_SLOTS, 0, slots);
+  pawl_metric_set(PAWL_METRIC_SLOTS_FREE, 0, slots > jobs ? slots - jobs : 0);
   atomic_store(&worker->running, running);
   if (drain_seen) atomic_store(&worker->drain_seen, TRUE);
-  if (drain_seen && g_hash_table_size(worker->jobs) == 0) ring(worker->idle_fd);
+  if (drain_seen && jobs == 0) ring(worker->idle_fd);
 }
 
 static gboolean may_end(PawlWorker *worker) {
@@ -352,6 +370,7 @@ static void *run(void *data) {
   PawlWorker *worker = data;
   while (!may_end(worker)) {
     g_autoptr(GError) failed = NULL;
+    pawl_pulse_busy(&worker->pulse);
     gboolean drain_seen = atomic_load(&worker->draining);
     if (work_once(worker, &failed))
       worker->retry_ms = 0;
@@ -361,10 +380,12 @@ static void *run(void *data) {
     struct pollfd fd = {.fd = worker->wake_fd, .events = POLLIN};
     int ms = atomic_load(&worker->stopping) ? 100 : wait_ms(worker);
     if (ms != 0) {
+      pawl_pulse_sleep(&worker->pulse, ms);
       poll(&fd, 1, ms);
       unring(worker->wake_fd);
     }
   }
+  pawl_pulse_end(&worker->pulse);
   return NULL;
 }
 
@@ -444,6 +465,7 @@ guint pawl_worker_active(PawlWorker *worker) {
 }
 
 guint pawl_worker_running(PawlWorker *worker) { return atomic_load(&worker->running); }
+gint64 pawl_worker_overdue_ms(const PawlWorker *worker) { return pawl_pulse_overdue_ms(&worker->pulse); }
 int pawl_worker_idle_fd(const PawlWorker *worker) { return worker->idle_fd; }
 void pawl_worker_stop_all(PawlWorker *worker, gboolean at_once) { pawl_supervisor_stop_all(worker->supervisor, PAWL_STOP_DRAIN, at_once); }
 

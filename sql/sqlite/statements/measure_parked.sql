@@ -1,0 +1,4 @@
+-- measure_parked: what is parked, by reason.
+-- params: -
+-- columns: reason:text parked:int
+SELECT reason, count(*) FROM parked GROUP BY reason;
