@@ -29,7 +29,7 @@ struct PawlHealth {
 static gboolean is_overdue(const char *thread, gint64 overdue_ms, GString *why) {
   if (overdue_ms <= 0) return FALSE;
   if (why->len > 0) g_string_append(why, "; ");
-  g_string_append_printf(why, "the %s has been stuck for %" G_GINT64_FORMAT " s longer than it may", thread, overdue_ms / 1000);
+  g_string_append_printf(why, "the %s is stuck: its sign of life is %.1f s overdue", thread, (double)overdue_ms / 1000);
   return TRUE;
 }
 
@@ -67,7 +67,8 @@ static void check_thread(GArray *checks, const char *name, gboolean there, gint6
   if (!there)
     add(checks, name, FALSE, "it is not started");
   else if (overdue_ms > 0)
-    add(checks, name, FALSE, "stuck for %" G_GINT64_FORMAT " s longer than it may be; restart this process if it lasts", overdue_ms / 1000);
+    add(checks, name, FALSE, "it is stuck: its sign of life is %.1f s overdue; restart this process if that lasts",
+      (double)overdue_ms / 1000);
   else
     add(checks, name, TRUE, "it beats");
 }

@@ -29,7 +29,7 @@ static const PawlMetricInfo table[PAWL_N_METRICS] = {
     {"succeeded", "failed", "cancelled", "timed_out"}},
   [PAWL_METRIC_LEASES_RENEWED] = {"leases_renewed_total", PAWL_COUNTER, PAWL_UNIT_ONE, "Renewals of run leases that the database granted."},
   [PAWL_METRIC_LEASES_LOST] = {"leases_lost_total", PAWL_COUNTER, PAWL_UNIT_ONE,
-    "Run leases found gone at their renewal; the work was stopped."},
+    "Attempts stopped because their lease was gone or could not be renewed in time."},
   [PAWL_METRIC_SLOTS] = {"worker_slots", PAWL_GAUGE, PAWL_UNIT_ONE, "Attempts that may run at once in this process."},
   [PAWL_METRIC_SLOTS_FREE] = {"worker_slots_free", PAWL_GAUGE, PAWL_UNIT_ONE, "Those of them that are free."},
   [PAWL_METRIC_DATABASE_ERRORS] = {"database_errors_total", PAWL_COUNTER, PAWL_UNIT_ONE, "Calls to the store that failed, by class.",

@@ -78,7 +78,9 @@ void pawl_link_judge(PawlJob *job) {
 
 static gboolean is_end(PawlRunState state) { return state >= PAWL_RUN_SUCCEEDED; }
 
-static void count_end(const PawlFinish *finish) {
+static void count_end(const PawlJob *job) {
+  const PawlFinish *finish = &job->finish;
+  if (job->ended != NULL && job->ended->stop == PAWL_STOP_LEASE) pawl_metric_add(PAWL_METRIC_LEASES_LOST, 0, 1);
   if (!finish->accepted || !is_end(finish->run_state)) return;
   pawl_metric_add(PAWL_METRIC_RUNS_ENDED, pawl_metric_value(PAWL_METRIC_RUNS_ENDED, pawl_run_state_name(finish->run_state)), 1);
 }
@@ -90,7 +92,7 @@ void pawl_link_log_end(const PawlJob *job) {
   if (job->kind == PAWL_JOB_NOOP) level = PAWL_LOG_DEBUG;
   const char *word = finish->run_state == PAWL_RUN_QUEUED ? "waits again" : pawl_run_state_name(finish->run_state);
   gint64 ended_at_ms = job->ended != NULL ? job->ended->at_ms : finish->started_at_ms;
-  count_end(finish);
+  count_end(job);
   g_autofree char *took = pawl_duration_text(job->started_at_ms != 0 ? MAX(ended_at_ms - job->started_at_ms, 0) : 0);
   g_autofree char *message =
     g_strdup_printf("%s %s %s", job->label, pawl_id_short(&job->fence.run, id), finish->accepted ? word : "ended, but its lease was gone");

@@ -20,7 +20,7 @@ gint64 pawl_lease_margin_ms(gint64 lease_ms) { return MIN(lease_ms / 10, 2000); 
 /* The lease's end by this process's own clock counts from before the request was sent: never later than what the store says. */
 static void tell(PawlWorker *worker, const PawlRenewal *renewal, gint64 end_boot_ms) {
   PawlFence fence = {renewal->run, renewal->attempt, renewal->lease_version, renewal->token};
-  pawl_metric_add(renewal->renewed ? PAWL_METRIC_LEASES_RENEWED : PAWL_METRIC_LEASES_LOST, 0, 1);
+  pawl_metric_add(PAWL_METRIC_LEASES_RENEWED, 0, renewal->renewed ? 1 : 0);
   if (renewal->cancel_asked) pawl_supervisor_stop(worker->supervisor, &fence, PAWL_STOP_CANCEL);
   if (renewal->renewed)
     pawl_supervisor_renew(worker->supervisor, &fence, end_boot_ms);
