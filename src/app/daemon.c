@@ -23,6 +23,8 @@
 #define END_ATTEMPT_MS 15000
 #define DRAIN_SAY_MS 5000
 #define RECORD_WAIT_MS 3000
+#define DOOR_CONNECTIONS_MIN 16
+#define DOOR_CONNECTIONS_MAX 512
 #define RETRY_MIN_MS 200
 #define RETRY_MAX_MS 10000
 
@@ -74,18 +76,22 @@ static void block_signals(int *ret_fd) {
   *ret_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* An attempt takes up to five descriptors. The soft limit is raised as far as the slots ask for and the hard limit allows. */
-static void allow_descriptors(gint slots) {
+/* An attempt takes up to five descriptors. The soft limit is raised as far as the slots and the door ask for and the hard limit allows; the
+ * door gets what the slots leave. Returns how many connections that is. */
+static guint allow_descriptors(gint slots) {
   struct rlimit limit;
-  rlim_t wanted = (rlim_t)slots * 5 + 64;
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
-  limit.rlim_cur = MIN(wanted, limit.rlim_max);
-  setrlimit(RLIMIT_NOFILE, &limit);
-  if (limit.rlim_cur >= wanted) return;
+  rlim_t work = (rlim_t)slots * 5 + 64, wanted = work + DOOR_CONNECTIONS_MAX;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return DOOR_CONNECTIONS_MIN;
+  if (limit.rlim_cur < wanted) {
+    limit.rlim_cur = MIN(wanted, limit.rlim_max);
+    setrlimit(RLIMIT_NOFILE, &limit);
+  }
+  if (limit.rlim_cur >= work) return (guint)CLAMP(limit.rlim_cur - work, DOOR_CONNECTIONS_MIN, DOOR_CONNECTIONS_MAX);
   g_autofree char *text =
     g_strdup_printf("the limit of open files (%lu) is enough for about %lu attempts at once; raise it or lower --slots",
       (gulong)limit.rlim_cur, (gulong)(limit.rlim_cur > 64 ? (limit.rlim_cur - 64) / 5 : 0));
   pawl_log(PAWL_LOG_WARNING, "limit.files", text, NULL);
+  return DOOR_CONNECTIONS_MIN;
 }
 
 /* ---- start ---- */
@@ -176,7 +182,10 @@ static gboolean open_parts(Daemon *daemon, GError **error) {
     close_parts(daemon);
     if (again && (first || wait_ms == RETRY_MAX_MS))
       pawl_log(PAWL_LOG_ERROR, "up.waits", "the store cannot be used yet; trying again", "reason", failed->message, NULL);
-    if (again) pawl_health_phase(daemon->health, "waiting: the store cannot be used yet; the log says why");
+    if (again) {
+      g_autofree char *phase = g_strdup_printf("waiting for the store: %s", failed->message);
+      pawl_health_phase(daemon->health, phase);
+    }
     daemon->stopped = again && next_signal(daemon, -1, wait_ms + g_random_int_range(0, (gint)wait_ms)) > 0;
     if (!again || daemon->stopped) {
       g_propagate_error(error, g_steal_pointer(&failed));
@@ -189,9 +198,9 @@ static gboolean open_parts(Daemon *daemon, GError **error) {
 static gboolean start(Daemon *daemon, GError **error) {
   daemon->runner_path = find_runner(error);
   if (daemon->runner_path == NULL || !pawl_files_readable(daemon->options, error)) return FALSE;
-  allow_descriptors(daemon->options->slots);
+  guint connections = allow_descriptors(daemon->options->slots);
   collect_allowed(daemon);
-  daemon->health = pawl_health_open(daemon->options, error);
+  daemon->health = pawl_health_open(daemon->options, connections, error);
   PAWL_FAULT("up.before_store");
   if (daemon->health == NULL || !open_parts(daemon, error)) return FALSE;
   pawl_files_say_others(daemon->store, daemon->options);

@@ -19,7 +19,7 @@ struct PawlHealth {
   const PawlHttp *http;
   PawlDoor *door; /* NULL: none */
   pthread_mutex_t lock;
-  const char *phase;  /* under `lock`, as the next two */
+  char *phase;        /* NULL: at work; under `lock`, as the next two */
   PawlEngine *engine; /* NULL: not there */
   PawlWorker *worker;
 };
@@ -84,9 +84,12 @@ static void check_store(GArray *checks, gboolean there, const PawlEngineHealth *
     add(checks, "store", TRUE, "looked at %" G_GINT64_FORMAT " s ago", engine->looked_ms / 1000);
 }
 
-static void check_clock(GArray *checks, gint64 clock_ms) {
+static void check_clock(GArray *checks, gint64 clock_ms, gint state) {
   char text[PAWL_INSTANT_TEXT];
-  if (clock_ms == 0)
+  if (state == PAWL_CLOCK_BACK)
+    add(checks, "clock", FALSE, "the store's clock went back to %s; nothing is scheduled until it has caught up",
+      pawl_instant_text_short(clock_ms, text));
+  else if (clock_ms == 0)
     add(checks, "clock", FALSE, "it has not been read yet");
   else if (clock_ms < CLOCK_MIN_MS)
     add(checks, "clock", FALSE, "the store's clock says %s; set it, or wait until it is set", pawl_instant_text_short(clock_ms, text));
@@ -101,7 +104,7 @@ static void on_check(GArray *checks, gpointer data) {
   if (health->engine != NULL) pawl_engine_health(health->engine, &engine);
   add(checks, "phase", health->phase == NULL, "%s", health->phase != NULL ? health->phase : "at work");
   check_store(checks, health->engine != NULL, &engine);
-  check_clock(checks, engine.clock_ms);
+  check_clock(checks, engine.clock_ms, engine.clock_state);
   check_thread(checks, "engine", health->engine != NULL, engine.overdue_ms);
   check_thread(checks, "worker", health->worker != NULL, worker_overdue_ms(health->worker));
   pthread_mutex_unlock(&health->lock);
@@ -151,10 +154,15 @@ static void begin_counting(const PawlUpOptions *options) {
 /* ---- life ---- */
 
 /* FALSE: an address that was asked for cannot be had. */
-static gboolean open_door(PawlHealth *health, const PawlUpOptions *options, GError **error) {
+static gboolean open_door(PawlHealth *health, const PawlUpOptions *options, guint connections, GError **error) {
   g_autoptr(GError) failed = NULL;
-  PawlDoorOptions how = {
-    .address = options->listen_at, .data = health, .live = on_live, .check = on_check, .measure = on_measure, .metrics = on_metrics};
+  PawlDoorOptions how = {.address = options->listen_at,
+    .connections = connections,
+    .data = health,
+    .live = on_live,
+    .check = on_check,
+    .measure = on_measure,
+    .metrics = on_metrics};
   health->http = pawl_module_open("http", error);
   if (health->http == NULL) return FALSE;
   health->door = health->http->open(&how, &failed);
@@ -167,13 +175,13 @@ static gboolean open_door(PawlHealth *health, const PawlUpOptions *options, GErr
   return TRUE;
 }
 
-PawlHealth *pawl_health_open(const PawlUpOptions *options, GError **error) {
+PawlHealth *pawl_health_open(const PawlUpOptions *options, guint connections, GError **error) {
   PawlHealth *health = g_new0(PawlHealth, 1);
-  health->phase = "starting";
+  health->phase = g_strdup("starting");
   pthread_mutex_init(&health->lock, NULL);
   if (!options->listen) return health;
   begin_counting(options);
-  if (open_door(health, options, error)) return health;
+  if (open_door(health, options, connections, error)) return health;
   pawl_health_close(health);
   return NULL;
 }
@@ -182,6 +190,7 @@ void pawl_health_close(PawlHealth *health) {
   if (health == NULL) return;
   if (health->door != NULL) health->http->close(health->door);
   pthread_mutex_destroy(&health->lock);
+  g_free(health->phase);
   g_free(health);
 }
 
@@ -195,7 +204,8 @@ void pawl_health_say(const PawlHealth *health) {
 
 void pawl_health_phase(PawlHealth *health, const char *phase) {
   pthread_mutex_lock(&health->lock);
-  health->phase = phase;
+  g_free(health->phase);
+  health->phase = g_strdup(phase);
   pthread_mutex_unlock(&health->lock);
 }
 

@@ -10,12 +10,12 @@
 
 typedef struct PawlHealth PawlHealth;
 /* Opens the door, if one is asked for: CONFIG when its module is missing, UNAVAILABLE when its address can't be had. A default address
- * that can't be had is logged, and there is no door. */
-PawlHealth *pawl_health_open(const PawlUpOptions *options, GError **error);
+ * that can't be had is logged, and there is no door. `connections`: how many the door may keep open at once. */
+PawlHealth *pawl_health_open(const PawlUpOptions *options, guint connections, GError **error);
 void pawl_health_close(PawlHealth *health);
 /* Logs where the door is. */
 void pawl_health_say(const PawlHealth *health);
-/* What keeps it from its work: "starting", "draining"; static. NULL: it is at work. */
+/* What keeps it from its work: "starting", "draining", a reason; copied. NULL: it is at work. */
 void pawl_health_phase(PawlHealth *health, const char *phase);
 /* Whom to look at. NULL, NULL before they go. */
 void pawl_health_watch(PawlHealth *health, PawlEngine *engine, PawlWorker *worker);

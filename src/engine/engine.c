@@ -47,6 +47,8 @@ struct PawlEngine {
   PawlEngineOptions options;
   PawlPulse pulse;
   atomic_bool measure;
+  atomic_int clock_state;
+  guint64 connection;                                        /* generation of the last one counted */
   _Atomic gint64 looked_mono_ms, measured_mono_ms, clock_ms; /* 0: never */
   pthread_mutex_t lock;
   char failure[256]; /* of the last look; under `lock` */
@@ -147,13 +149,18 @@ static gboolean fire_reboot(PawlEngine *engine, GError **error) {
   return TRUE;
 }
 
-static gboolean measure(PawlEngine *engine, GError **error) {
+/* Numbers are for who watches: that they cannot be read holds up nothing. */
+static void measure(PawlEngine *engine) {
+  g_autoptr(GError) failed = NULL;
   gint64 now_ms;
-  if (!atomic_exchange(&engine->measure, FALSE)) return TRUE;
-  if (!pawl_store_measure(engine->store, &now_ms, error)) return FALSE;
+  if (!atomic_exchange(&engine->measure, FALSE)) return;
+  if (!pawl_store_measure(engine->store, &now_ms, &failed)) {
+    pawl_count_store_error(failed);
+    pawl_log(PAWL_LOG_WARNING, "measure.failed", "the gauges could not be read", "reason", failed->message, NULL);
+    return;
+  }
   atomic_store(&engine->measured_mono_ms, pawl_clock_mono_ms());
   if (engine->options.measured != NULL) engine->options.measured(engine->options.data);
-  return TRUE;
 }
 
 /* FALSE: the store cannot be used. `ret_next_ms`: when to look again, 0: nothing is planned. */
@@ -167,7 +174,7 @@ static gboolean look(PawlEngine *engine, gint64 *ret_next_ms, GError **error) {
     atomic_store(&engine->clock_ms, round.now_ms);
     if (round.admitted > 0) engine->options.work_waits(engine->options.data);
   }
-  if (!measure(engine, error)) return FALSE;
+  measure(engine);
   *ret_next_ms = earlier(round.next_due_ms, rearm_ms);
   return TRUE;
 }
@@ -187,6 +194,8 @@ static gboolean clock_holds(PawlEngine *engine, const PawlLook *look) {
       pawl_log(PAWL_LOG_NOTICE, "clock.caught_up", "the server's clock has caught up", NULL);
   }
   engine->clock_back = back;
+  atomic_store(&engine->clock_state, back ? PAWL_CLOCK_BACK : back_ms > 0 ? PAWL_CLOCK_WAITING : PAWL_CLOCK_OK);
+  pawl_metric_set(PAWL_METRIC_CLOCK_STATE, 0, atomic_load(&engine->clock_state));
   return !back && back_ms <= 0;
 }
 
@@ -214,9 +223,10 @@ static gint64 wait_until(gint64 wait_ms, gint64 at_ms, gint64 now_ms) { return a
 static gboolean look_shared(PawlEngine *engine, gint64 *ret_wait_ms, GError **error) {
   PawlLook look;
   gboolean again = FALSE;
-  if (!measure(engine, error) || !pawl_store_release_lost(engine->store, error) || !pawl_store_look(engine->store, &look, error))
-    return FALSE;
+  measure(engine);
+  if (!pawl_store_release_lost(engine->store, error) || !pawl_store_look(engine->store, &look, error)) return FALSE;
   atomic_store(&engine->clock_ms, look.now_ms);
+  pawl_metric_set(PAWL_METRIC_CLOCK_DISTANCE, 0, look.now_ms - pawl_clock_wall_ms());
   if (look.work) engine->options.work_waits(engine->options.data);
   if (look.expired) pawl_recover_leases(engine->store, &engine->session, &engine->options, &engine->pulse);
   if (clock_holds(engine, &look) && !schedule_shared(engine, &look, &again, error)) return FALSE;
@@ -286,6 +296,7 @@ static void *run(void *data) {
     gint64 wait_ms = G_MAXINT64;
     gboolean looked = shared ? beat(engine, &failed) && look_shared(engine, &wait_ms, &failed) : look(engine, &next_ms, &failed);
     note_look(engine, failed);
+    pawl_store_count_reconnects(engine->store, &engine->connection);
     if (looked) {
       if (engine->retry_ms != 0) pawl_log(PAWL_LOG_NOTICE, "store.back", "the store can be used again", NULL);
       engine->retry_ms = 0;
@@ -340,7 +351,8 @@ void pawl_engine_health(PawlEngine *engine, PawlEngineHealth *ret_health) {
   *ret_health = (PawlEngineHealth){.overdue_ms = pawl_pulse_overdue_ms(&engine->pulse),
     .looked_ms = since(&engine->looked_mono_ms),
     .measured_ms = since(&engine->measured_mono_ms),
-    .clock_ms = atomic_load(&engine->clock_ms)};
+    .clock_ms = atomic_load(&engine->clock_ms),
+    .clock_state = atomic_load(&engine->clock_state)};
   pthread_mutex_lock(&engine->lock);
   memcpy(ret_health->failure, engine->failure, sizeof engine->failure);
   pthread_mutex_unlock(&engine->lock);

@@ -46,6 +46,7 @@ typedef struct {
   gint64 looked_ms;   /* since it last looked at the store with success; -1: never */
   gint64 measured_ms; /* since it last read the gauges; -1: never */
   gint64 clock_ms;    /* the store's clock at that look; 0: never */
+  gint clock_state;   /* PAWL_CLOCK_OK … of domain/metrics.h */
   char failure[256];  /* why the last look failed; empty: it did not */
 } PawlEngineHealth;
 void pawl_engine_health(PawlEngine *engine, PawlEngineHealth *ret_health);

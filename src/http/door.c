@@ -10,7 +10,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define CONNECTIONS_MAX 512
 #define BACKLOG 512
 #define SHORT_OF_MEANS_MS 100
 
@@ -28,7 +27,7 @@ static gboolean make_room(PawlDoor *door) {
 
 static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *peer, int bytes, void *data) {
   PawlDoor *door = data;
-  if (door->connections.length >= CONNECTIONS_MAX && !make_room(door)) {
+  if (door->connections.length >= door->options.connections && !make_room(door)) {
     close(fd);
     return;
   }

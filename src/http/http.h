@@ -23,6 +23,7 @@ typedef struct {
 
 typedef struct {
   PawlAddress address;
+  guint connections; /* at once */
   gpointer data;
   /* FALSE: some thread is stuck, `why` says which. Never asks the database. */
   gboolean (*live)(GString *why, gpointer data);

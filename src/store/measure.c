@@ -40,3 +40,10 @@ gboolean pawl_store_measure(PawlStore *store, gint64 *ret_now_ms, GError **error
   *ret_now_ms = now_ms;
   return TRUE;
 }
+
+void pawl_store_count_reconnects(PawlStore *store, guint64 *seen) {
+  const PawlDbServer *server = pawl_db_server(store->db);
+  if (server == NULL) return;
+  if (*seen != 0) pawl_metric_add(PAWL_METRIC_RECONNECTS, 0, (gint64)(server->generation - *seen));
+  *seen = server->generation;
+}

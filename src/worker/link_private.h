@@ -60,6 +60,7 @@ struct PawlWorker {
   gint64 put_off_until_mono_ms; /* ends and output wait for starts until then; 0: they do not */
   gint64 retry_ms;              /* the store failed: wait so long */
   PawlPulse pulse;
+  guint64 connection; /* generation of the last one counted */
 };
 
 /* ---- link_work.c ---- */

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "domain/metrics.h"
+#include "store/measure.h"
 #include "worker/link_private.h"
 
 struct PawlRenewer {
@@ -11,8 +12,9 @@ struct PawlRenewer {
   pthread_t thread;
   pthread_mutex_t lock;
   pthread_cond_t changed;
-  GArray *fences;    /* PawlFence; under `lock` */
-  gboolean stopping; /* under `lock` */
+  GArray *fences;     /* PawlFence; under `lock` */
+  gboolean stopping;  /* under `lock` */
+  guint64 connection; /* generation of the last one counted */
 };
 
 gint64 pawl_lease_margin_ms(gint64 lease_ms) { return MIN(lease_ms / 10, 2000); }
@@ -77,6 +79,7 @@ static void *run(void *data) {
       g_autoptr(GArray) copy = g_array_copy(renewer->fences);
       pthread_mutex_unlock(&renewer->lock);
       gboolean ok = renew(renewer, copy);
+      pawl_store_count_reconnects(renewer->store, &renewer->connection);
       pthread_mutex_lock(&renewer->lock);
       if (ok) break;
       wait_ms(renewer, third_ms / 10);

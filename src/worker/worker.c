@@ -7,6 +7,7 @@
 #include "base/fault.h"
 #include "base/log.h"
 #include "domain/metrics.h"
+#include "store/measure.h"
 #include "worker/link_private.h"
 #include "worker/output.h"
 
@@ -377,6 +378,7 @@ static void *run(void *data) {
     else
       note_failure(worker, failed);
     publish_count(worker, drain_seen);
+    pawl_store_count_reconnects(worker->store, &worker->connection);
     struct pollfd fd = {.fd = worker->wake_fd, .events = POLLIN};
     int ms = atomic_load(&worker->stopping) ? 100 : wait_ms(worker);
     if (ms != 0) {
