@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #define NET_MS 60000
-#define RHYTHM_MS 600      /* a shared store is looked at this often, on average; a ring comes between */
+#define RHYTHM_MS 800      /* a shared store is looked at this often, on average; a ring comes between */
 #define BEAT_MS 10000      /* heartbeat of a replica */
 #define CLOCK_WAIT_MS 5000 /* so far the server's clock may lie behind the newest heartbeat; beyond, nothing is scheduled */
 #define RANGES_MS 3600000  /* ranges of history are made and dropped this often */

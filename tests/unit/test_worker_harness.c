@@ -303,3 +303,9 @@ void assert_signalled(const PawlReport *ended, gint signal) {
     g_error(
       "end %d code %d signal %d stop %d: %s", ended->end, ended->code, ended->signal, ended->stop, ended->detail ? ended->detail : "");
 }
+
+void assert_output(Host *host, const PawlReport *ended, PawlStream stream, const char *expected) {
+  GString *text = host_output(host, &ended->fence, stream);
+  g_assert_cmpstr(text->str, ==, expected);
+  g_string_free(text, TRUE);
+}

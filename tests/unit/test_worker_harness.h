@@ -64,3 +64,5 @@ const char *runner_path(void);
 /* Reports with these asserts show what they are about. */
 void assert_exited(const PawlReport *ended, gint code);
 void assert_signalled(const PawlReport *ended, gint signal);
+/* All that was written to a stream. */
+void assert_output(Host *host, const PawlReport *ended, PawlStream stream, const char *expected);
