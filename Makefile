@@ -13,13 +13,14 @@ PYTHON := /usr/bin/python3
 CLANG := $(shell command -v ccache >/dev/null 2>&1 && echo "ccache clang" || echo clang)
 SUMMARY := $(PYTHON) tools/test-summary.py
 NINJA := ninja -j $(JOBS)
+MODULES := pawl-http.so pawl-postgres.so
 
 .DEFAULT_GOAL := all
 .PHONY: all up check check-unit check-integration check-asan check-tsan fuzz bench lint format install uninstall clean help deps
 
 ## all: build into build/, leaves build/pawl and build/pawl-runner
 all: build/build.ninja
-	@$(NINJA) -C build pawl pawl-runner pawl-http.so
+	@$(NINJA) -C build pawl pawl-runner $(MODULES)
 	@test -x build/pawl && test -x build/pawl-runner
 
 build/build.ninja:
@@ -108,7 +109,7 @@ install: all
 	  $(DESTDIR)$(PREFIX)/share/doc/pawl/guide $(DESTDIR)$(PREFIX)/share/doc/pawl/examples
 	install -m 755 build/pawl $(DESTDIR)$(PREFIX)/bin/pawl
 	install -m 755 build/pawl-runner $(DESTDIR)$(PREFIX)/libexec/pawl/pawl-runner
-	install -m 644 build/pawl-http.so $(DESTDIR)$(PREFIX)/lib/pawl/pawl-http.so
+	install -m 644 $(MODULES:%=build/%) $(DESTDIR)$(PREFIX)/lib/pawl/
 	sed 's|@PREFIX@|$(PREFIX)|g' packaging/pawl.service >build/pawl.service
 	install -m 644 build/pawl.service $(DESTDIR)$(UNITDIR)/pawl.service
 	install -m 644 README.md LICENSE $(DESTDIR)$(PREFIX)/share/doc/pawl/

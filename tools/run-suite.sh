@@ -41,7 +41,7 @@ meson)
   finish "$status"
   ;;
 pytest)
-  compile pawl pawl-runner pawl-http.so
+  compile pawl pawl-runner pawl-http.so pawl-postgres.so
   PAWL_BUILD=$build /usr/bin/python3 -B -m pytest -q -p no:cacheprovider -n "$number" --durations=5 --junitxml="$out.xml" "$@"
   finish $?
   ;;

@@ -40,12 +40,16 @@ static gint64 engine_overdue_ms(PawlEngine *engine) {
   return health.overdue_ms;
 }
 
-static gint64 worker_overdue_ms(PawlWorker *worker) { return worker != NULL ? pawl_worker_overdue_ms(worker) : 0; }
+static gint64 worker_overdue_ms(PawlWorker *worker, const char **ret_thread) {
+  return worker != NULL ? pawl_worker_overdue_ms(worker, ret_thread) : 0;
+}
 
 gboolean pawl_health_alive(PawlHealth *health, GString *why) {
+  const char *thread = NULL;
   pthread_mutex_lock(&health->lock);
   gboolean engine_stuck = is_overdue("engine", engine_overdue_ms(health->engine), why);
-  gboolean worker_stuck = is_overdue("worker", worker_overdue_ms(health->worker), why);
+  gint64 overdue_ms = worker_overdue_ms(health->worker, &thread);
+  gboolean worker_stuck = is_overdue(thread, overdue_ms, why);
   pthread_mutex_unlock(&health->lock);
   return !engine_stuck && !worker_stuck;
 }
@@ -63,11 +67,11 @@ static void add(GArray *checks, const char *name, gboolean ok, const char *forma
   g_array_append_val(checks, check);
 }
 
-static void check_thread(GArray *checks, const char *name, gboolean there, gint64 overdue_ms) {
+static void check_thread(GArray *checks, const char *name, const char *thread, gboolean there, gint64 overdue_ms) {
   if (!there)
     add(checks, name, FALSE, "it is not started");
   else if (overdue_ms > 0)
-    add(checks, name, FALSE, "it is stuck: its sign of life is %.1f s overdue; restart this process if that lasts",
+    add(checks, name, FALSE, "the %s is stuck: its sign of life is %.1f s overdue; restart this process if that lasts", thread,
       (double)overdue_ms / 1000);
   else
     add(checks, name, TRUE, "it beats");
@@ -100,13 +104,15 @@ static void check_clock(GArray *checks, gint64 clock_ms, gint state) {
 static void on_check(GArray *checks, gpointer data) {
   PawlHealth *health = data;
   PawlEngineHealth engine = {.looked_ms = -1, .measured_ms = -1};
+  const char *thread = NULL;
   pthread_mutex_lock(&health->lock);
   if (health->engine != NULL) pawl_engine_health(health->engine, &engine);
   add(checks, "phase", health->phase == NULL, "%s", health->phase != NULL ? health->phase : "at work");
   check_store(checks, health->engine != NULL, &engine);
   check_clock(checks, engine.clock_ms, engine.clock_state);
-  check_thread(checks, "engine", health->engine != NULL, engine.overdue_ms);
-  check_thread(checks, "worker", health->worker != NULL, worker_overdue_ms(health->worker));
+  check_thread(checks, "engine", "engine", health->engine != NULL, engine.overdue_ms);
+  gint64 worker_ms = worker_overdue_ms(health->worker, &thread);
+  check_thread(checks, "worker", thread, health->worker != NULL, worker_ms);
   pthread_mutex_unlock(&health->lock);
 }
 

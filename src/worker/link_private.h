@@ -84,6 +84,7 @@ gboolean pawl_link_record_ends(PawlWorker *worker, GError **error);
 PawlRenewer *pawl_renewer_new(PawlWorker *worker, GError **error);
 void pawl_renewer_add(PawlRenewer *renewer, const PawlFence *fence);
 void pawl_renewer_remove(PawlRenewer *renewer, const PawlFence *fence);
+gint64 pawl_renewer_overdue_ms(const PawlRenewer *renewer);
 void pawl_renewer_free(PawlRenewer *renewer);
 /* How much sooner than the lease's end everything is dead: a tenth, at most 2 s. */
 gint64 pawl_lease_margin_ms(gint64 lease_ms);

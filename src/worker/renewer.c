@@ -12,8 +12,9 @@ struct PawlRenewer {
   pthread_t thread;
   pthread_mutex_t lock;
   pthread_cond_t changed;
-  GArray *fences;     /* PawlFence; under `lock` */
-  gboolean stopping;  /* under `lock` */
+  GArray *fences;    /* PawlFence; under `lock` */
+  gboolean stopping; /* under `lock` */
+  PawlPulse pulse;
   guint64 connection; /* generation of the last one counted */
 };
 
@@ -61,6 +62,7 @@ static void wait_ms(PawlRenewer *renewer, gint64 ms) {
     until.tv_sec++;
     until.tv_nsec -= 1000000000;
   }
+  pawl_pulse_sleep(&renewer->pulse, ms);
   while (!renewer->stopping)
     if (pthread_cond_timedwait(&renewer->changed, &renewer->lock, &until) != 0) return;
 }
@@ -71,6 +73,7 @@ static void *run(void *data) {
   pthread_mutex_lock(&renewer->lock);
   while (!renewer->stopping) {
     if (renewer->fences->len == 0) {
+      pawl_pulse_end(&renewer->pulse);
       pthread_cond_wait(&renewer->changed, &renewer->lock);
       continue;
     }
@@ -78,6 +81,7 @@ static void *run(void *data) {
     while (!renewer->stopping && renewer->fences->len > 0) {
       g_autoptr(GArray) copy = g_array_copy(renewer->fences);
       pthread_mutex_unlock(&renewer->lock);
+      pawl_pulse_busy(&renewer->pulse);
       gboolean ok = renew(renewer, copy);
       pawl_store_count_reconnects(renewer->store, &renewer->connection);
       pthread_mutex_lock(&renewer->lock);
@@ -86,6 +90,7 @@ static void *run(void *data) {
     }
   }
   pthread_mutex_unlock(&renewer->lock);
+  pawl_pulse_end(&renewer->pulse);
   return NULL;
 }
 
@@ -125,6 +130,8 @@ void pawl_renewer_remove(PawlRenewer *renewer, const PawlFence *fence) {
     }
   pthread_mutex_unlock(&renewer->lock);
 }
+
+gint64 pawl_renewer_overdue_ms(const PawlRenewer *renewer) { return pawl_pulse_overdue_ms(&renewer->pulse); }
 
 void pawl_renewer_free(PawlRenewer *renewer) {
   if (renewer == NULL) return;

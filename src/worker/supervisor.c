@@ -206,7 +206,9 @@ static void *supervisor_main(void *data) {
   pawl_spare_settle(supervisor);
   while (!is_over(supervisor)) {
     int wait_ms = g_queue_is_empty(&supervisor->to_spawn) ? -1 : is_crowded(supervisor) ? CROWD_WAIT_MS : 0;
+    pawl_pulse_sleep(&supervisor->pulse, wait_ms);
     int n = epoll_wait(supervisor->epoll, events, EVENTS_A_ROUND, wait_ms);
+    pawl_pulse_busy(&supervisor->pulse);
     for (int i = 0; i < n; i++) take_event(supervisor, events[i].data.ptr, events[i].events);
     obey_all(supervisor);
     if (n == 0 || !is_crowded(supervisor)) spawn_next(supervisor);
@@ -214,8 +216,11 @@ static void *supervisor_main(void *data) {
   }
   pawl_spare_drop_all(supervisor);
   bury(supervisor);
+  pawl_pulse_end(&supervisor->pulse);
   return NULL;
 }
+
+gint64 pawl_supervisor_overdue_ms(const PawlSupervisor *supervisor) { return pawl_pulse_overdue_ms(&supervisor->pulse); }
 
 static guint fence_hash(gconstpointer key) {
   const PawlFence *fence = key;

@@ -140,6 +140,8 @@ void pawl_supervisor_renew(PawlSupervisor *supervisor, const PawlFence *fence, g
 /* TERM, and KILL after kill_after. The first reason stays; before `go` the end is NOT_STARTED. */
 void pawl_supervisor_stop(PawlSupervisor *supervisor, const PawlFence *fence, PawlStop why);
 void pawl_supervisor_stop_all(PawlSupervisor *supervisor, PawlStop why, gboolean at_once /* KILL without TERM */);
+/* For how long its thread has been stuck; 0: it lives. */
+gint64 pawl_supervisor_overdue_ms(const PawlSupervisor *supervisor);
 /* Ends whatever still lives at once (KILL; reported with PAWL_STOP_DRAIN), joins the thread, frees. Waits for what can't die (a dead
  * disk) for 10 s at most. */
 void pawl_supervisor_free(PawlSupervisor *supervisor);

@@ -12,6 +12,7 @@
  * An attempt is over when three things are: the runner has said how it ended (or has been lost and its descendants are dead), the runner
  * has been reaped, and both output pipes are at their end or were drained for long enough. */
 #pragma once
+#include "base/pulse.h"
 #include "worker/output.h"
 #include "worker/runner_proto.h"
 #include "worker/supervisor.h"
@@ -114,6 +115,7 @@ struct PawlSupervisor {
   struct sigaction former_sigchld; /* with reap_orphans */
   gint64 close_at_ms;              /* 0: open; else it ends then, whatever still lives */
   guint8 *buffer;                  /* for reading */
+  PawlPulse pulse;
 
   struct {
     pthread_mutex_t lock;

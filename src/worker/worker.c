@@ -467,7 +467,13 @@ guint pawl_worker_active(PawlWorker *worker) {
 }
 
 guint pawl_worker_running(PawlWorker *worker) { return atomic_load(&worker->running); }
-gint64 pawl_worker_overdue_ms(const PawlWorker *worker) { return pawl_pulse_overdue_ms(&worker->pulse); }
+gint64 pawl_worker_overdue_ms(const PawlWorker *worker, const char **ret_thread) {
+  gint64 link_ms = pawl_pulse_overdue_ms(&worker->pulse), renewer_ms = pawl_renewer_overdue_ms(worker->renewer);
+  gint64 supervisor_ms = pawl_supervisor_overdue_ms(worker->supervisor), most_ms = MAX(link_ms, MAX(renewer_ms, supervisor_ms));
+  *ret_thread = most_ms == link_ms ? "link" : most_ms == renewer_ms ? "renewer" : "supervisor";
+  return most_ms;
+}
+
 int pawl_worker_idle_fd(const PawlWorker *worker) { return worker->idle_fd; }
 void pawl_worker_stop_all(PawlWorker *worker, gboolean at_once) { pawl_supervisor_stop_all(worker->supervisor, PAWL_STOP_DRAIN, at_once); }
 

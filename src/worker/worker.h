@@ -36,7 +36,7 @@ guint pawl_worker_running(PawlWorker *worker);
 int pawl_worker_idle_fd(const PawlWorker *worker);
 /* Ends what runs: lost, reason `drained`. `at_once`: KILL without TERM. Any thread. */
 void pawl_worker_stop_all(PawlWorker *worker, gboolean at_once);
-/* For how long the link's thread has been stuck; 0: it lives. Any thread. */
-gint64 pawl_worker_overdue_ms(const PawlWorker *worker);
+/* For how long one of its threads has been stuck, and which ("link" …; static); 0: all live. Any thread. */
+gint64 pawl_worker_overdue_ms(const PawlWorker *worker, const char **ret_thread);
 /* Joins the threads, ends whatever still lives, closes the session. */
 void pawl_worker_free(PawlWorker *worker);

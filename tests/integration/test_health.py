@@ -82,15 +82,17 @@ def test_a_store_that_fails_is_said_and_heals(box):
     wait_until(lambda: ready(door)[0] == 200, 30)
 
 
-def test_a_stuck_thread_is_not_alive(box, has_faults):
-    pawl = box.spawn("-f", box.write("pawl.yaml", BUSY), *DOOR, fault="schedule.after_claim:3:sleep=4000",
+@pytest.mark.parametrize("fault, thread, stuck, well", [
+    ("schedule.after_claim:3:sleep=4000", "engine", "engine", "worker"), ("start.before_go:2:sleep=4000", "link", "worker", "engine")])
+def test_a_stuck_thread_is_not_alive(box, has_faults, fault, thread, stuck, well):
+    pawl = box.spawn("-f", box.write("pawl.yaml", BUSY.replace("noop: {}", "shell: 'true'")), *DOOR, fault=fault,
                      env={"PAWL_FAULT_PATIENCE": str(int(500 * PATIENCE))})
     pawl.wait_ready()
     door = address_of(pawl)
     answer = wait_until(lambda: (found := ask(door, "/livez")).status == 503 and found)
-    assert "engine" in problem(answer)["detail"]
+    assert f"the {thread} is stuck" in problem(answer)["detail"]
     status, checks, _ = ready(door)
-    assert status == 503 and not checks["engine"]["ok"] and checks["worker"]["ok"]
+    assert status == 503 and not checks[stuck]["ok"] and checks[well]["ok"]
     wait_until(lambda: ask(door, "/livez").status == 200)
 
 
