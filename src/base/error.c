@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
 
-G_DEFINE_QUARK(pawl - error - quark, pawl_error)
+#include <stdatomic.h>
+
+/* As G_DEFINE_QUARK makes it, but two threads may come first at once. Each module has a copy; the text makes them one domain. */
+GQuark pawl_error_quark(void) {
+  static atomic_uint known;
+  guint quark = atomic_load_explicit(&known, memory_order_relaxed);
+  if (quark != 0) return quark;
+  quark = g_quark_from_static_string("pawl-error-quark");
+  atomic_store_explicit(&known, quark, memory_order_relaxed);
+  return quark;
+}
 
 static const PawlErrorInfo error_table[] = {
   {PAWL_ERROR_INVALID, "invalid", FALSE, 400, PAWL_EXIT_USAGE},
