@@ -16,7 +16,7 @@ NINJA := ninja -j $(JOBS)
 MODULES := pawl-http.so pawl-postgres.so
 
 .DEFAULT_GOAL := all
-.PHONY: all up check check-unit check-integration check-asan check-tsan fuzz bench lint format install uninstall clean help deps
+.PHONY: servers all up check check-unit check-integration check-asan check-tsan fuzz bench lint format install uninstall clean help deps
 
 ## all: build into build/, leaves build/pawl and build/pawl-runner
 all: build/build.ninja
@@ -55,7 +55,11 @@ build-check/build.ninja: | deps
 check-unit: build-check/build.ninja
 	@tools/run-suite.sh meson $(RESULTS)/check/unit build-check $(JOBS)
 
-check-integration: build-check/build.ninja
+# PostgreSQL of other majors than Debian's, for the tests.
+servers: | deps
+	@tools/servers.sh build-servers
+
+check-integration: build-check/build.ninja servers
 	@tools/run-suite.sh pytest $(RESULTS)/check/integration build-check $(TEST_WORKERS) tests/integration
 
 ## check-asan: unit tests and an integration smoke under AddressSanitizer and UBSan

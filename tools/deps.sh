@@ -30,6 +30,11 @@ build    file:/usr/share/zoneinfo/Europe/Berlin tzdata
 test     py:pytest              python3-pytest
 test     py:xdist               python3-pytest-xdist
 test     py:hypothesis          python3-hypothesis
+test     py:psycopg             python3-psycopg
+test     file:/usr/lib/postgresql/15/bin/postgres postgresql-15
+test     file:/usr/lib/postgresql/15/bin/psql postgresql-client-15
+test     cmd:pgbouncer          pgbouncer
+test     cmd:npm                npm
 ci       cmd:git                git
 ci       cmd:ccache             ccache
 ci       cmd:clang              clang

@@ -11,6 +11,7 @@
 #define BUDGET_MAX 256
 #define RESOLVE_MS 60000 /* the longest lease of a claim */
 #define RESOLVE_EVERY_MS 200
+#define TRIES 8
 
 static void admission_clear(gpointer p) {
   PawlAdmission *admission = p;
@@ -113,11 +114,24 @@ static gboolean admit_again(PawlStore *store, PawlAdmission **batch, guint n, gi
   return admit(store, (PawlAdmission **)pending->pdata, pending->len, claim_mono_ms, error);
 }
 
+/* What failed for being in somebody's way (a serialization failure, a deadlock, a lock not had in time) is written again while the claim lasts. */
+static gboolean admit_patiently(PawlStore *store, PawlAdmission **batch, guint n, GError **error) {
+  for (guint try = 1;; try++) {
+    g_autoptr(GError) failed = NULL;
+    if (pawl_store_admit(store, batch, n, &failed)) return TRUE;
+    if (!pawl_store_shared(store) || try == TRIES || !g_error_matches(failed, PAWL_ERROR, PAWL_ERROR_BUSY)) {
+      g_propagate_error(error, g_steal_pointer(&failed));
+      return FALSE;
+    }
+    g_usleep((gulong)g_random_int_range(1000, 10000 * (gint)try));
+  }
+}
+
 /* Admits a batch; a failure is halved until the bad one stands alone. FALSE only when the store itself cannot be used. */
 static gboolean admit(PawlStore *store, PawlAdmission **batch, guint n, gint64 claim_mono_ms, GError **error) {
   g_autoptr(GError) failed = NULL;
   if (n == 0) return TRUE;
-  if (pawl_store_admit(store, batch, n, &failed)) {
+  if (admit_patiently(store, batch, n, &failed)) {
     count_batch(batch, n, claim_mono_ms);
     return TRUE;
   }
