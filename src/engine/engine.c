@@ -41,6 +41,8 @@ struct PawlEngine {
   PawlId replica;
   gint64 beat_mono_ms, ranges_mono_ms;
   gboolean clock_back;
+  gint64 rearm_ms; /* of an embedded store: the end of a pause or a quarantine, as of the last look at it; 0: none */
+  gboolean rearm_stale;
   gboolean
     rebooted; /* @reboot triggers have been looked at: once per process, so that one that is published later waits for the next boot */
   PawlId session;
@@ -83,6 +85,7 @@ PawlEngine *pawl_engine_new(const PawlEngineOptions *options, GError **error) {
   engine->store = store;
   engine->bell = bell;
   engine->replica = replica;
+  engine->rearm_stale = TRUE;
   engine->options = *options;
   pthread_mutex_init(&engine->lock, NULL);
   engine->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -118,6 +121,15 @@ static void drain_counter(int fd) {
   while (read(fd, &count, sizeof count) > 0 || errno == EINTR) {}
 }
 
+/* TRUE: the wall clock was stepped. */
+static gboolean drain_timer(int fd) {
+  guint64 count;
+  gssize got;
+  do got = read(fd, &count, sizeof count);
+  while (got < 0 && errno == EINTR);
+  return got < 0 && errno == ECANCELED;
+}
+
 /* Until `at_ms` (0: for as long as it takes), a ring, a wake-up, a clock step, or `most_ms`. `ret_rang`: somebody outside changed
  * something. */
 static void sleep_until(PawlEngine *engine, gint64 at_ms, gint64 most_ms, gboolean *ret_rang) {
@@ -129,8 +141,9 @@ static void sleep_until(PawlEngine *engine, gint64 at_ms, gint64 most_ms, gboole
   poll(fds, G_N_ELEMENTS(fds), (int)CLAMP(most_ms, 0, NET_MS * 2));
   pawl_pulse_busy(&engine->pulse);
   drain_counter(engine->wake_fd);
-  drain_counter(engine->timer_fd);
+  gboolean stepped = drain_timer(engine->timer_fd);
   *ret_rang = (fds[2].revents & POLLIN) != 0;
+  engine->rearm_stale |= *ret_rang || stepped || (fds[0].revents & POLLIN) != 0 || getenv("PAWL_FAULT_CLOCK") != NULL;
   if (*ret_rang) pawl_bell_drain(engine->bell);
 }
 
@@ -163,19 +176,31 @@ static void measure(PawlEngine *engine) {
   if (engine->options.measured != NULL) engine->options.measured(engine->options.data);
 }
 
+/* Pauses and quarantines that end. Only others and this thread's own acts change when, so it is not asked at every due instant. */
+static gboolean rearm(PawlEngine *engine, GError **error) {
+  gboolean due = engine->rearm_ms != 0 && engine->rearm_ms <= pawl_clock_wall_ms();
+  if (!engine->rearm_stale && !due) return TRUE;
+  if (!pawl_store_rearm(engine->store, &engine->rearm_ms, error)) return FALSE;
+  engine->rearm_stale = FALSE;
+  return TRUE;
+}
+
 /* FALSE: the store cannot be used. `ret_next_ms`: when to look again, 0: nothing is planned. */
 static gboolean look(PawlEngine *engine, gint64 *ret_next_ms, GError **error) {
-  gint64 rearm_ms;
   PawlRound round = {.more = TRUE};
-  if (!fire_reboot(engine, error) || !pawl_store_rearm(engine->store, &rearm_ms, error)) return FALSE;
+  gboolean put_aside = FALSE;
+  if (!fire_reboot(engine, error) || !rearm(engine, error)) return FALSE;
   while (round.more && !atomic_load(&engine->stopping)) {
     pawl_pulse_busy(&engine->pulse);
     if (!pawl_scheduler_round(engine->store, &engine->budget, &round, error)) return FALSE;
     atomic_store(&engine->clock_ms, round.now_ms);
+    put_aside |= round.put_aside;
     if (round.admitted > 0) engine->options.work_waits(engine->options.data);
   }
   measure(engine);
-  *ret_next_ms = earlier(round.next_due_ms, rearm_ms);
+  engine->rearm_stale |= put_aside;
+  if (put_aside && !rearm(engine, error)) return FALSE;
+  *ret_next_ms = earlier(round.next_due_ms, engine->rearm_ms);
   return TRUE;
 }
 
@@ -265,6 +290,7 @@ static void net(PawlEngine *engine) {
     pawl_upkeep_retention(engine->store, engine->options.history_ms);
   pawl_db_tidy(pawl_store_db(engine->store));
   engine->options.work_waits(engine->options.data);
+  engine->rearm_stale = TRUE;
   engine->net_mono_ms = pawl_clock_mono_ms() + net_period_ms();
 }
 

@@ -8,6 +8,7 @@
 
 /* ---- scheduler.c ---- */
 typedef struct {
+  gboolean put_aside; /* a trigger was: it waits for an instant */
   guint claimed;      /* rows that were due */
   guint admitted;     /* runs that came into being */
   gint64 next_due_ms; /* the earliest instant to come, 0: none */

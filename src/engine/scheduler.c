@@ -185,10 +185,10 @@ gboolean pawl_scheduler_round(PawlStore *store, guint *budget, PawlRound *ret_ro
   g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(PawlDueRow));
   g_autoptr(GPtrArray) batch = g_ptr_array_new();
   *budget = CLAMP(*budget, BUDGET_MIN, BUDGET_MAX);
-  if (!pawl_store_claim(store, *budget, rows, &round.next_due_ms, &now_ms, error)) return FALSE;
+  if (!pawl_store_claim(store, *budget, rows, &now_ms, error)) return FALSE;
   claim_mono_ms = pawl_clock_mono_ms();
   round.now_ms = now_ms;
-  pawl_metric_set(PAWL_METRIC_CLOCK_DISTANCE, 0, now_ms - pawl_clock_wall_ms());
+  if (now_ms != 0) pawl_metric_set(PAWL_METRIC_CLOCK_DISTANCE, 0, now_ms - pawl_clock_wall_ms());
   PAWL_FAULT("schedule.after_claim");
   round.claimed = rows->len;
   round.more = rows->len == *budget;
@@ -200,14 +200,14 @@ gboolean pawl_scheduler_round(PawlStore *store, guint *budget, PawlRound *ret_ro
     for (guint i = 0; i < admissions->len; i++) {
       const PawlAdmission *admission = &g_array_index(admissions, PawlAdmission, i);
       round.admitted += admission->admitted;
+      round.put_aside |= admission->outcome == PAWL_ADMIT_FAILED;
       /* a cursor that is due again (a long absence in rounds), or one that was raced, is looked at once more */
       if (admission->outcome == PAWL_ADMIT_RACED || (admission->decision.has_next && admission->decision.next_ms <= now_ms))
         round.more = TRUE;
-      if (admission->decision.has_next && admission->decision.next_ms > now_ms &&
-          (round.next_due_ms == 0 || admission->decision.next_ms < round.next_due_ms))
-        round.next_due_ms = admission->decision.next_ms;
     }
   }
+  /* only now: what is due waits for nothing */
+  if (!round.more && !pawl_store_next_due(store, now_ms, &round.next_due_ms, error)) return FALSE;
   *ret_round = round;
   return TRUE;
 }

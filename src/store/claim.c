@@ -57,10 +57,9 @@ static gboolean read_rows(PawlRows *due, const PawlId *token, GArray *rows, GErr
 
 static gboolean read_due_rows(PawlStore *store, guint budget, GArray *rows, gint64 *ret_now_ms, GError **error) {
   guint before = rows->len;
-  if (!pawl_store_now(store, ret_now_ms, error) ||
-      !read_rows(pawl_db_query(store->db, PAWL_SQL_CLAIM_DUE, error, PAWL_ROW(PAWL_INT(budget))), &PAWL_ID_NONE, rows, error))
-    return FALSE;
-  if (rows->len > before) *ret_now_ms = g_array_index(rows, PawlDueRow, rows->len - 1).acquired_at_ms;
+  if (!read_rows(pawl_db_query(store->db, PAWL_SQL_CLAIM_DUE, error, PAWL_ROW(PAWL_INT(budget))), &PAWL_ID_NONE, rows, error)) return FALSE;
+  if (rows->len == before) return pawl_store_now(store, ret_now_ms, error);
+  *ret_now_ms = g_array_index(rows, PawlDueRow, rows->len - 1).acquired_at_ms;
   return TRUE;
 }
 
@@ -115,17 +114,18 @@ gboolean pawl_store_release_lost(PawlStore *store, GError **error) {
   return TRUE;
 }
 
-gboolean pawl_store_claim(PawlStore *store, guint budget, GArray *rows, gint64 *ret_next_due_ms, gint64 *ret_now_ms, GError **error) {
-  gint64 now_ms = 0, next_ms = 0;
-  if (store->shared) { /* what comes next is known from the look */
-    if (!take_due_rows(store, budget, rows, error)) return FALSE;
-    if (rows->len > 0) now_ms = g_array_index(rows, PawlDueRow, 0).acquired_at_ms;
-  } else if (!read_due_rows(store, budget, rows, &now_ms, error) ||
-             !pawl_store_int(store, PAWL_SQL_CLAIM_NEXT, &next_ms, error, PAWL_ROW(PAWL_INT(now_ms))))
-    return FALSE;
-  *ret_next_due_ms = next_ms;
+gboolean pawl_store_claim(PawlStore *store, guint budget, GArray *rows, gint64 *ret_now_ms, GError **error) {
+  gint64 now_ms = 0;
+  if (!store->shared) return read_due_rows(store, budget, rows, ret_now_ms, error);
+  if (!take_due_rows(store, budget, rows, error)) return FALSE;
+  if (rows->len > 0) now_ms = g_array_index(rows, PawlDueRow, 0).acquired_at_ms;
   *ret_now_ms = now_ms;
   return TRUE;
+}
+
+gboolean pawl_store_next_due(PawlStore *store, gint64 now_ms, gint64 *ret_next_due_ms, GError **error) {
+  *ret_next_due_ms = 0;
+  return store->shared || pawl_store_int(store, PAWL_SQL_CLAIM_NEXT, ret_next_due_ms, error, PAWL_ROW(PAWL_INT(now_ms)));
 }
 
 gboolean pawl_store_look(PawlStore *store, PawlLook *ret_look, GError **error) {

@@ -18,9 +18,11 @@ typedef struct {
   gint64 acquired_at_ms; /* the clock of the claim: the decision's now */
 } PawlDueRow;
 
-/* Up to `budget` due rows in order of their due instant, appended to `rows` (GArray of PawlDueRow). `ret_next_due_ms`: the earliest due
- * instant of any armed row not returned, 0 when there is none; `ret_now_ms` the database's clock. */
-gboolean pawl_store_claim(PawlStore *store, guint budget, GArray *rows, gint64 *ret_next_due_ms, gint64 *ret_now_ms, GError **error);
+/* Up to `budget` due rows in order of their due instant, appended to `rows` (GArray of PawlDueRow). `ret_now_ms`: the database's clock; 0 where
+ * a shared store had nothing due. */
+gboolean pawl_store_claim(PawlStore *store, guint budget, GArray *rows, gint64 *ret_now_ms, GError **error);
+/* The earliest due instant after `now_ms`; 0: none, or a shared store, whose look tells. */
+gboolean pawl_store_next_due(PawlStore *store, gint64 now_ms, gint64 *ret_next_due_ms, GError **error);
 
 typedef enum { PAWL_ADMIT_PENDING, PAWL_ADMIT_DONE, PAWL_ADMIT_RACED, PAWL_ADMIT_FAILED } PawlAdmitOutcome;
 typedef struct {

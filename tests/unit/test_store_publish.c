@@ -259,9 +259,9 @@ static void test_exhausted(void) {
 static guint admit_due(PawlStore *store) {
   g_autoptr(GError) error = NULL;
   g_autoptr(GArray) due = g_array_new(FALSE, FALSE, sizeof(PawlDueRow));
-  gint64 next_ms, now_ms;
+  gint64 now_ms;
   guint admitted = 0;
-  g_assert_true(pawl_store_claim(store, 16, due, &next_ms, &now_ms, NULL));
+  g_assert_true(pawl_store_claim(store, 16, due, &now_ms, NULL));
   for (guint i = 0; i < due->len; i++) {
     PawlAdmission admission = {.row = g_array_index(due, PawlDueRow, i)}, *batch = &admission;
     const PawlTriggerSpec *spec = pawl_store_trigger_spec(store, &admission.row.trigger, admission.row.trigger_revision, NULL);
