@@ -224,7 +224,7 @@ COMMIT;
             installation.db.execute("ALTER SYSTEM SET log_statement = 'all'")
             installation.db.execute("SELECT pg_reload_conf()")
             time.sleep(1)
-            before, xid, switches = self.server.log(), installation.value("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint"), None
+            before, xid = self.server.log(), installation.value("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint")
             time.sleep(seconds)
             lines = self.server.log()[len(before):].splitlines()
             xids = installation.value("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint") - xid
