@@ -32,8 +32,9 @@ static gboolean ready(PawlPg *pg, const char *where, GError **error) {
     g_set_error(error, PAWL_ERROR, PAWL_ERROR_UNAVAILABLE, "%s: the connection broke inside the transaction", where);
     return FALSE;
   }
-  if (alive(pg) && !ended_while_idle(pg)) return TRUE;
-  return pawl_pg_connect(pg, error);
+  if (!alive(pg) || ended_while_idle(pg)) return pawl_pg_connect(pg, error);
+  pawl_pg_lay_ghost(pg);
+  return alive(pg) || pawl_pg_connect(pg, error);
 }
 
 static gboolean bug(PawlSql sql, const char *what, GError **error) {

@@ -190,6 +190,17 @@ static gboolean read_server(PawlPg *pg, GError **error) {
   return FALSE;
 }
 
+void pawl_pg_lay_ghost(PawlPg *pg) {
+  if (pg->ghost_pid == 0 || pg->ghost_commits) return;
+  g_autofree char *text = g_strdup_printf("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = %" G_GINT64_FORMAT
+                                          " AND floor(extract(epoch FROM backend_start) * 1000000)::bigint = %" G_GINT64_FORMAT,
+    pg->ghost_pid, pg->ghost_started_us);
+  g_autoptr(PawlPgPipeline) pipeline = pawl_pg_pipeline_new(pg, "connect");
+  pawl_pg_pipeline_add(pipeline, text, NULL);
+  pg->ghost_pid = 0;
+  pawl_pg_pipeline_run(pipeline, NULL, NULL); /* a failure leaves it to the server's keep-alives */
+}
+
 gboolean pawl_pg_connect(PawlPg *pg, GError **error) {
   PQconninfoOption *parsed = parse_url(pg->url, error);
   if (parsed == NULL) return FALSE;
@@ -203,7 +214,11 @@ gboolean pawl_pg_connect(PawlPg *pg, GError **error) {
     pawl_pg_set_lost(error, PAWL_ERROR_UNAVAILABLE, pg->conn, "connect");
     ok = FALSE;
   }
-  if (ok && is_postgresql(pg, error) && read_server(pg, error)) return TRUE;
+  if (ok && is_postgresql(pg, error) && read_server(pg, error)) {
+    pg->direct = PQbackendPID(pg->conn) == pg->base.server.pid; /* a pooler makes its own */
+    pawl_pg_lay_ghost(pg);
+    return TRUE;
+  }
   pawl_pg_disconnect(pg);
   return FALSE;
 }

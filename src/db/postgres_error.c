@@ -61,6 +61,6 @@ void pawl_pg_set_error(GError **error, const PGresult *result, const char *where
 
 void pawl_pg_set_lost(GError **error, PawlError code, const PGconn *conn, const char *where) {
   g_autofree char *text = g_strdup(conn != NULL ? PQerrorMessage(conn) : "");
-  g_strdelimit(g_strchomp(text), "\n", ' ');
+  g_strdelimit(g_strchomp(text), "\n\t", ' ');
   g_set_error(error, PAWL_ERROR, (int)code, "%s: %s", where, *text != '\0' ? text : "the connection to the server broke");
 }

@@ -39,8 +39,11 @@ typedef struct {
   PGconn *conn; /* NULL: not connected */
   PawlDbOptions options;
   char *url, *application, *synchronous_commit;
-  gboolean begun;  /* BEGIN was sent */
-  gboolean warned; /* a warning of class 01 came: in a COMMIT it makes the outcome ambiguous */
+  gboolean begun;                     /* BEGIN was sent */
+  gboolean direct;                    /* no pooler between: the backend is this connection's alone */
+  gint64 ghost_pid, ghost_started_us; /* a backend that may still hold what a broken transaction had locked; 0: none */
+  gboolean ghost_commits;             /* it was at its COMMIT, which is given its time: only once a lock is not to be had is it ended */
+  gboolean warned;                    /* a warning of class 01 came: in a COMMIT it makes the outcome ambiguous */
   guint n_open, n_live;
   PawlPgRows cursors[PAWL_SQL_COUNT];
 } PawlPg;
@@ -80,6 +83,8 @@ gboolean pawl_pg_interrupted(const PawlPg *pg);
 /* ---- postgres_connect.c ---- */
 gboolean pawl_pg_connect(PawlPg *pg, GError **error);
 void pawl_pg_disconnect(PawlPg *pg);
+/* Outside a transaction: ends the backend of the connection before, if it is still there, because its locks would stay. */
+void pawl_pg_lay_ghost(PawlPg *pg);
 /* The URL without its password, for people. Caller g_free()s. FALSE with CONFIG: no URL that libpq understands. */
 char *pawl_pg_public_url(const char *url, GError **error);
 PawlPg *pawl_pg_new(const PawlDbOptions *options);

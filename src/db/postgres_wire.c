@@ -291,7 +291,14 @@ static void give_up(Run *run, Wait wait) {
       g_set_error(&run->failed, PAWL_ERROR, PAWL_ERROR_BUSY, "%s: no answer from the server within %" G_GINT64_FORMAT " ms",
         run->pipeline->where, pg->options.statement_ms + SLACK_MS);
   }
-  if (!back) pawl_pg_disconnect(pg);
+  if (back) return;
+  /* Nobody told the backend that its client is gone: cut off in the middle of a message it waits for the rest, and no timeout of PostgreSQL ends that. */
+  if (pg->direct) {
+    pg->ghost_pid = pg->base.server.pid;
+    pg->ghost_started_us = pg->base.server.started_us;
+    pg->ghost_commits = run->pipeline->settles;
+  }
+  pawl_pg_disconnect(pg);
 }
 
 gboolean pawl_pg_pipeline_run(PawlPgPipeline *pipeline, GPtrArray *results, GError **error) {
@@ -311,6 +318,7 @@ gboolean pawl_pg_pipeline_run(PawlPgPipeline *pipeline, GPtrArray *results, GErr
     return FALSE;
   }
   if (run.failed == NULL) return TRUE;
+  if (g_error_matches(run.failed, PAWL_ERROR, PAWL_ERROR_BUSY)) pg->ghost_commits = FALSE; /* it may be what is in the way */
   g_propagate_error(error, run.failed);
   return FALSE;
 }

@@ -1,27 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The verdict on a COMMIT whose answer was lost: on a new connection, in one transaction.
  *
- * (1) Lock the schedule row. That waits for the old backend, whose transaction ends by its own idle timeout at the latest; if it does not, the old
- * backend is ended. (2) In a later statement look whether it happened: its run exists, or for a decision that made none the cursor has moved
+ * (1) Lock the schedule row. That waits for the old backend, whose transaction ends by its own idle timeout at the latest; if it does not, the
+ * driver ends the old backend, and the caller asks again. (2) In a later statement look whether it happened: its run exists, or for a decision that made none the cursor has moved
  * on. (3) If it did not, and the claim is still ours, put a new token on it, so that bytes which are still under way find nothing. The
  * acknowledged COMMIT of this transaction is what makes the verdict definite. */
 #include "base/error.h"
 #include "store/schedules.h"
 #include "store/store_private.h"
 
-static gboolean lock_row(PawlStore *store, const PawlId *trigger, const PawlDbServer *old, GError **error) {
-  GError *failed = NULL;
-  gint64 ended;
-  if (!pawl_db_begin(store->db, PAWL_TX_WRITE, error)) return FALSE;
-  if (pawl_lock_schedule(store, trigger, &failed)) return TRUE;
-  pawl_db_rollback(store->db);
-  if (!g_error_matches(failed, PAWL_ERROR, PAWL_ERROR_BUSY) || old->pid == 0) {
-    g_propagate_error(error, failed);
-    return FALSE;
-  }
-  g_error_free(failed);
-  return pawl_store_int(store, PAWL_SQL_BACKEND_END, &ended, error, PAWL_ROW(PAWL_INT(old->pid), PAWL_INT(old->started_us))) &&
-         pawl_db_begin(store->db, PAWL_TX_WRITE, error) && pawl_lock_schedule(store, trigger, error);
+static gboolean lock_row(PawlStore *store, const PawlId *trigger, GError **error) {
+  return pawl_db_begin(store->db, PAWL_TX_WRITE, error) && pawl_lock_schedule(store, trigger, error);
 }
 
 /* Every run of the decision exists, or none does: they were one transaction. Without a run the cursor tells. */
@@ -63,11 +52,9 @@ static gboolean renew(PawlStore *store, PawlAdmission *admission, GError **error
 }
 
 gboolean pawl_store_resolve(PawlStore *store, PawlAdmission *admission, GError **error) {
-  const PawlDbServer *server = pawl_db_server(store->db);
-  PawlDbServer old = server != NULL ? *server : (PawlDbServer){0}; /* the connection that broke: the begin below opens a new one */
   PawlDueRow before = admission->row;
   gboolean done = FALSE;
-  gboolean ok = lock_row(store, &before.trigger, &old, error) && happened(store, admission, &done, error);
+  gboolean ok = lock_row(store, &before.trigger, error) && happened(store, admission, &done, error);
   if (ok && !done) ok = renew(store, admission, error);
   if (ok) ok = pawl_db_commit(store->db, error);
   if (!ok) {

@@ -14,7 +14,7 @@ CANCEL, SSL, GSS = 80877102, 80877103, 80877104
 
 class Plan:
     """Cut at message `at` (from 0): `before` it is forwarded, `after` it, `silent` (nothing is forwarded any more, the socket stays), `late` (a
-    client's message arrives seconds after the client was cut off)."""
+    client's message arrives seconds after the client was cut off), `ghost` (the client is cut off, and the server is never told)."""
 
     def __init__(self, begin_at, at=None, how="after"):
         self.begin_at, self.at, self.how = begin_at, at, how
@@ -23,13 +23,15 @@ class Plan:
 
 class Wire:
     def __init__(self, port):
-        self.server_port, self.plan, self.lock = port, None, threading.Lock()
+        self.server_port, self.plan, self.lock, self.ghosts = port, None, threading.Lock(), []
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
 
     def close(self):
         self.listener.close()
+        for ghost in self.ghosts:
+            ghost.close()
 
     def _accept(self):
         while True:
@@ -108,7 +110,13 @@ class Wire:
             pass
         finally:
             for end in (client, server):
-                end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                if end is server and mine.get("ghost"):
+                    self.ghosts.append(end)
+                    continue
+                try:
+                    end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                except OSError:
+                    pass  # it is closed
                 end.close()
 
     def _forward(self, message, here, there, from_client, mine):
@@ -118,6 +126,8 @@ class Wire:
             return True
         if how == "after":
             there.sendall(message)
+        elif how == "ghost":
+            mine["ghost"] = True
         elif how == "silent":
             time.sleep(3)
         elif how == "late" and from_client:
