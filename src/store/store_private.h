@@ -53,6 +53,12 @@ typedef enum { PAWL_MIGRATE_NEVER, PAWL_MIGRATE_UPGRADE /* a schema that exists 
 /* Brings the schema to the end of `list`. CONFIG: newer than the list, or another build's; NEVER and older. NOT_FOUND: no schema and not
  * CREATE. BUSY: older, and another process schedules on it. */
 gboolean pawl_store_migrate(PawlDb *db, const PawlMigration *list, gsize n, PawlMigrateHow how, gint *ret_version, GError **error);
+/* The same; `ret_ran` counts what this call ran. */
+gboolean pawl_store_migrate_count(
+  PawlDb *db, const PawlMigration *list, gsize n, PawlMigrateHow how, gint *ret_version, guint *ret_ran, GError **error);
+/* What a newer program's script said about older ones. `ret_serves`: the newest script that a program must know at least to use the store;
+ * G_MAXINT64: it said nothing. */
+gboolean pawl_schema_serves(PawlDb *db, gint64 number, gint64 *ret_serves, GError **error);
 
 /* ---- claim.c ---- */
 GArray *pawl_lost_claims_new(void);

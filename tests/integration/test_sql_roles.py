@@ -29,7 +29,8 @@ FUNCTIONS = {"now_ms()": "X X X X -", "at(0)": "X X - X -", "role_privileges()":
              "retry('00000000-0000-0000-0000-000000000000')": "X X X - X", "find_task('x', 'x')": "- - - - -",
              "create_run(NULL, NULL)": "- - - - -",
              "append_event(NULL, 'x', 1, 1, NULL)": "- - - - -", "new_id(0)": "- - - - -", "duration_ms('1s')": "- - - - -",
-             "ensure_partitions()": "- X - - -", "drop_partitions(0)": "- X - - -", "grant_role('viewer', 'p_viewer')": "- - - - -"}
+             "ensure_partitions()": "- X - - -", "drop_partitions(0)": "- X - - -", "grant_role('viewer', 'p_viewer')": "- - - - -",
+             "make_role('viewer', 'p_made')": "- - - - -"}
 
 
 @pytest.fixture

@@ -158,4 +158,13 @@ BEGIN
   RETURN QUERY SELECT * FROM pawl.privilege_differences(kind, role);
 END $$;
 
-REVOKE ALL ON FUNCTION pawl.role_privileges(), pawl.privilege_differences(text, name), pawl.grant_role(text, name) FROM PUBLIC;
+-- Makes a role of that name, with the caller's own right to do so. It may log in, but for the kind enqueue, which others are made members of.
+CREATE FUNCTION pawl.make_role(kind text, role name) RETURNS boolean
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  EXECUTE format('CREATE ROLE %I %s', role, CASE WHEN kind = 'enqueue' THEN 'NOLOGIN' ELSE 'LOGIN' END);
+  RETURN true;
+END $$;
+
+REVOKE ALL ON FUNCTION pawl.role_privileges(), pawl.privilege_differences(text, name), pawl.grant_role(text, name),
+  pawl.make_role(text, name) FROM PUBLIC;
