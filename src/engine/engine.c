@@ -259,10 +259,9 @@ static void net(PawlEngine *engine) {
   pawl_recover_leases(engine->store, &engine->session, &engine->options, &engine->pulse);
   pawl_pulse_busy(&engine->pulse);
   pawl_recover_drift(engine->store);
-  if (pawl_store_shared(engine->store))
-    keep_ranges(engine);
-  else
-    pawl_upkeep_retention(engine->store, engine->options.history_ms);
+  if (pawl_store_shared(engine->store)) keep_ranges(engine);
+  pawl_upkeep_sweep(engine->store);
+  pawl_upkeep_retention(engine->store, engine->options.history_ms);
   pawl_db_tidy(pawl_store_db(engine->store));
   engine->options.work_waits(engine->options.data);
   engine->net_mono_ms = pawl_clock_mono_ms() + net_period_ms();

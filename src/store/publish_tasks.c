@@ -127,7 +127,9 @@ static gboolean tell_task(
 static gboolean move_waiting(PawlPublish *publish, const PawlTaskDef *def, const TaskPlan *plan, GError **error) {
   PawlStore *store = publish->store;
   PawlId pool;
+  gint64 moved;
   if (!pawl_store_pool_id(store, &publish->project, def->spec->pool, &pool, error)) return FALSE;
+  if (store->shared) return pawl_store_int(store, PAWL_SQL_TASK_MOVE_RUNS, &moved, error, PAWL_ROW(pawl_id(&plan->id), pawl_id(&pool)));
   return pawl_db_exec(store->db, PAWL_SQL_POOL_MOVE_READY, NULL, error, PAWL_ROW(pawl_id(&plan->id), pawl_id(&pool))) &&
          pawl_db_exec(store->db, PAWL_SQL_POOL_MOVE_PARKED, NULL, error, PAWL_ROW(pawl_id(&plan->id), pawl_id(&pool)));
 }
