@@ -287,7 +287,7 @@ static gint64 back_off(PawlEngine *engine, const GError *error) {
 static void *run(void *data) {
   PawlEngine *engine = data;
   pawl_pulse_busy(&engine->pulse);
-  engine->net_mono_ms = pawl_clock_mono_ms() + net_period_ms();
+  engine->net_mono_ms = pawl_clock_mono_ms() + (pawl_store_shared(engine->store) ? g_random_int_range(3000, 6000) : net_period_ms());
   while (!atomic_load(&engine->stopping)) {
     g_autoptr(GError) failed = NULL;
     gint64 next_ms = 0, most_ms;

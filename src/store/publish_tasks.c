@@ -80,12 +80,11 @@ static gboolean write_task(PawlPublish *publish, const PawlTaskDef *def, const P
         !pawl_db_exec(db, PAWL_SQL_TASK_GATE_INSERT, NULL, error, PAWL_ROW(id)))
       return FALSE;
   } else {
-    if (!pawl_db_exec(db, PAWL_SQL_TASK_PUBLISH, NULL, error,
-          PAWL_ROW(id, pawl_text(mark), PAWL_INT(plan->revision), digest, PAWL_INT(def->spec->max_active), PAWL_INT(plan->serial), now)))
-      return FALSE;
     gboolean limits = task->max_active != def->spec->max_active || task->serial != plan->serial;
-    if (limits && (!pawl_db_exec(db, PAWL_SQL_TASK_GATE_BUMP, NULL, error, PAWL_ROW(id)) ||
-                    !pawl_store_task_release(publish->store, &plan->id, error)))
+    if ((limits && !pawl_db_exec(db, PAWL_SQL_TASK_GATE_BUMP, NULL, error, PAWL_ROW(id))) ||
+        !pawl_db_exec(db, PAWL_SQL_TASK_PUBLISH, NULL, error,
+          PAWL_ROW(id, pawl_text(mark), PAWL_INT(plan->revision), digest, PAWL_INT(def->spec->max_active), PAWL_INT(plan->serial), now)) ||
+        (limits && !pawl_store_task_release(publish->store, &plan->id, error)))
       return FALSE;
   }
   if (!plan->new_revision) return TRUE;
