@@ -38,7 +38,9 @@ static gboolean cancel_one(PawlCall *call, PawlStore *store, const char *text, g
       return FALSE;
     }
   }
-  if (!pawl_store_find_run(store, pawl_call_project(call), text, &run, error) || !pawl_store_cancel_run(store, &run, reason, error))
+  /* a whole id needs no look-up, and so no right to read */
+  if ((!pawl_id_parse(text, &run) && !pawl_store_find_run(store, pawl_call_project(call), text, &run, error)) ||
+      !pawl_store_cancel_run(store, &run, reason, error))
     return FALSE;
   *ret_cancelled = 1;
   return TRUE;
@@ -102,7 +104,7 @@ static int run_retry(PawlCall *call, GError **error) {
   char text[PAWL_ID_TEXT];
   g_autoptr(PawlStore) store = pawl_call_store(call, PAWL_DB_READ_WRITE, error);
   if (store == NULL) return PAWL_EXIT_FAILED;
-  if (!pawl_store_find_run(store, pawl_call_project(call), call->args[0], &run, &why)) {
+  if (!pawl_id_parse(call->args[0], &run) && !pawl_store_find_run(store, pawl_call_project(call), call->args[0], &run, &why)) {
     if (g_error_matches(why, PAWL_ERROR, PAWL_ERROR_NOT_FOUND) && g_str_has_prefix(why->message, "there is no task"))
       g_set_error(
         error, PAWL_ERROR, PAWL_ERROR_NOT_FOUND, "there is no run '%.200s', nor a task of that name; see `pawl runs`", call->args[0]);

@@ -2,6 +2,7 @@
 /* pawl status: the first thing one types. Is it running, on which store, what failed, what is late, what comes next. */
 #include "base/clock.h"
 #include "base/error.h"
+#include "cli/replicas.h"
 #include "cli/shapes.h"
 #include "cli/verbs.h"
 
@@ -18,14 +19,25 @@ typedef struct {
   PawlStore *store;   /* NULL: there is none yet */
   PawlStatus *status; /* likewise */
   gint64 holder_pid;
+  GPtrArray *replicas; /* PawlReplica *: those that live, of a shared store; NULL: none */
+  gboolean running;
 } Picture;
 
 static void picture_clear(Picture *picture) {
   pawl_status_free(picture->status);
   pawl_store_close(picture->store);
+  if (picture->replicas != NULL) g_ptr_array_unref(picture->replicas);
   g_free(picture->url);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Picture, picture_clear)
+
+static gboolean read_replicas(Picture *picture, GError **error) {
+  picture->replicas = g_ptr_array_new_with_free_func((GDestroyNotify)pawl_replica_free);
+  if (!pawl_store_replicas(picture->store, picture->replicas, error)) return FALSE;
+  for (guint i = picture->replicas->len; i-- > 0;)
+    if (!pawl_replica_lives(g_ptr_array_index(picture->replicas, i))) g_ptr_array_remove_index(picture->replicas, i);
+  return TRUE;
+}
 
 static gboolean take_picture(PawlCall *call, Picture *picture, GError **error) {
   g_autoptr(GError) why = NULL;
@@ -36,7 +48,11 @@ static gboolean take_picture(PawlCall *call, Picture *picture, GError **error) {
     g_propagate_error(error, g_steal_pointer(&why));
     return FALSE;
   }
+  g_free(picture->url);
+  picture->url = g_strdup(pawl_db_url(pawl_store_db(picture->store)));
   picture->holder_pid = pawl_db_holder(pawl_store_db(picture->store));
+  if (!read_replicas(picture, error)) return FALSE;
+  picture->running = picture->holder_pid != 0 || picture->replicas->len > 0;
   picture->status = pawl_store_status(picture->store, error);
   return picture->status != NULL;
 }
@@ -85,14 +101,28 @@ static void add_numbers(json_t *object, const PawlStatus *status) {
   json_object_set_new(object, "coming", json_coming(status->coming));
 }
 
+static json_t *json_replicas(const GPtrArray *replicas) {
+  json_t *array = json_array();
+  for (guint i = 0; i < replicas->len; i++) {
+    const PawlReplica *replica = g_ptr_array_index(replicas, i);
+    json_t *object = json_object();
+    pawl_json_set_text(object, "name", replica->name);
+    pawl_json_set_text(object, "state", pawl_replica_state(replica));
+    json_array_append_new(array, object);
+  }
+  return array;
+}
+
 static void print_json(PawlOut *out, const Picture *picture) {
   json_t *object = json_object(), *store = json_object();
   pawl_json_set_text(store, "url", picture->url);
   pawl_json_set_text(store, "source", picture->source);
   json_object_set_new(store, "exists", json_boolean(picture->store != NULL));
-  json_object_set_new(object, "running", json_boolean(picture->holder_pid != 0));
+  json_object_set_new(object, "running", json_boolean(picture->running));
   pawl_json_set_number(object, "pid", picture->holder_pid, 0);
   json_object_set_new(object, "store", store);
+  if (picture->store != NULL && pawl_store_shared(picture->store))
+    json_object_set_new(object, "replicas", json_replicas(picture->replicas));
   if (picture->status != NULL) {
     pawl_json_set_text(store, "engine", pawl_db_version(pawl_store_db(picture->store)));
     json_object_set_new(store, "schema", json_integer(pawl_store_schema_version(picture->store)));
@@ -108,10 +138,26 @@ static void print_nothing_yet(PawlOut *out, const Picture *picture) {
                      "  pawl up --crontab /etc/cron.d/NAME   a crontab as it is\n");
 }
 
+static void print_replicas(PawlOut *out, const GPtrArray *replicas) {
+  gboolean ready = FALSE;
+  g_autoptr(GString) names = g_string_new(NULL);
+  for (guint i = 0; i < replicas->len; i++) {
+    const PawlReplica *replica = g_ptr_array_index(replicas, i);
+    gboolean this_ready = g_str_equal(replica->state, "ready");
+    ready = ready || this_ready;
+    g_string_append_printf(names, "%s%s", i > 0 ? ", " : "", replica->name);
+    if (!this_ready) g_string_append_printf(names, " (%s)", replica->state);
+  }
+  pawl_card_linef(out, "pawl", ready ? PAWL_COLOUR_GOOD : PAWL_COLOUR_WARN, "running, %u replica%s: %s", replicas->len,
+    replicas->len == 1 ? "" : "s", names->str);
+}
+
 static void print_head(PawlOut *out, const Picture *picture) {
   const PawlStatus *status = picture->status;
   if (picture->holder_pid != 0)
     pawl_card_linef(out, "pawl", PAWL_COLOUR_GOOD, "running, pid %" G_GINT64_FORMAT, picture->holder_pid);
+  else if (picture->running)
+    print_replicas(out, picture->replicas);
   else
     pawl_card_line(out, "pawl", PAWL_COLOUR_BAD, "not running: nothing is started until `pawl up` runs");
   pawl_card_linef(
@@ -121,8 +167,8 @@ static void print_head(PawlOut *out, const Picture *picture) {
   if (status->quarantined > 0)
     pawl_card_linef(out, "quarantined", PAWL_COLOUR_BAD, "%" G_GINT64_FORMAT " (`pawl list` names them)", status->quarantined);
   pawl_card_linef(out, "runs", PAWL_COLOUR_NONE, "%" G_GINT64_FORMAT " running, %" G_GINT64_FORMAT " waiting, %" G_GINT64_FORMAT " parked",
-    picture->holder_pid != 0 ? status->running : 0, status->waiting, status->parked);
-  if (picture->holder_pid == 0 && status->running > 0)
+    picture->running ? status->running : 0, status->waiting, status->parked);
+  if (!picture->running && status->running > 0)
     pawl_card_linef(out, "left behind", PAWL_COLOUR_BAD, "%" G_GINT64_FORMAT " %s running when pawl went away", status->running,
       status->running == 1 ? "was" : "were");
   if (status->manual > 0)
@@ -166,8 +212,8 @@ static int run(PawlCall *call, GError **error) {
   }
   print_head(call->out, &picture);
   if (status->running_rows->len > 0) {
-    pawl_out_text(call->out, "\n%s\n", picture.holder_pid != 0 ? "Running now" : "Running when pawl went away");
-    pawl_print_runs(call->out, status->running_rows, status->now_ms, picture.holder_pid == 0);
+    pawl_out_text(call->out, "\n%s\n", picture.running ? "Running now" : "Running when pawl went away");
+    pawl_print_runs(call->out, status->running_rows, status->now_ms, !picture.running);
   }
   if (status->failed->len > 0) {
     pawl_out_text(call->out, "\nFailed\n");
@@ -184,7 +230,8 @@ const PawlVerb pawl_verb_status = {
   .synopsis = "",
   .description = "Works without a running `pawl up`. Before there is a store it says how to start, and the exit code is 69.",
   .json =
-    "{running, pid, store: {url, source, exists, engine, schema}, tasks, triggers, paused, quarantined, running_runs, waiting_runs, "
+    "{running, pid, store: {url, source, exists, engine, schema}, replicas: [{name, state}] that live (PostgreSQL), tasks, triggers, "
+    "paused, quarantined, running_runs, waiting_runs, "
     "parked_runs, manual_runs, succeeded_24h, failed_24h, oldest_due_ms, oldest_waiting_ms, now, failed: [runs], running_now: [runs], "
     "coming: [{at, task, trigger}]}; the first three only, while there is no store",
   PAWL_EXAMPLES(examples),

@@ -26,6 +26,8 @@ static const PawlVerb *const verbs[] = {
   &pawl_verb_resume,
   &pawl_verb_delete,
   &pawl_verb_pools,
+  &pawl_verb_replicas,
+  &pawl_verb_db,
   &pawl_verb_doctor,
   &pawl_verb_defaults,
   &pawl_verb_version,

@@ -284,10 +284,9 @@ static void net(PawlEngine *engine) {
   pawl_recover_leases(engine->store, &engine->session, &engine->options, &engine->pulse);
   pawl_pulse_busy(&engine->pulse);
   pawl_recover_drift(engine->store);
-  if (pawl_store_shared(engine->store))
-    keep_ranges(engine);
-  else
-    pawl_upkeep_retention(engine->store, engine->options.history_ms);
+  if (pawl_store_shared(engine->store)) keep_ranges(engine);
+  pawl_upkeep_sweep(engine->store);
+  pawl_upkeep_retention(engine->store, engine->options.history_ms);
   pawl_db_tidy(pawl_store_db(engine->store));
   engine->options.work_waits(engine->options.data);
   engine->rearm_stale = TRUE;
@@ -314,7 +313,7 @@ static gint64 back_off(PawlEngine *engine, const GError *error) {
 static void *run(void *data) {
   PawlEngine *engine = data;
   pawl_pulse_busy(&engine->pulse);
-  engine->net_mono_ms = pawl_clock_mono_ms() + net_period_ms();
+  engine->net_mono_ms = pawl_clock_mono_ms() + (pawl_store_shared(engine->store) ? g_random_int_range(3000, 6000) : net_period_ms());
   while (!atomic_load(&engine->stopping)) {
     g_autoptr(GError) failed = NULL;
     gint64 next_ms = 0, most_ms;

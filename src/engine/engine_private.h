@@ -27,3 +27,5 @@ void pawl_recover_drift(PawlStore *store);
 /* ---- upkeep.c ---- */
 /* Small bites of retention while there is more, for at most 50 ms. */
 void pawl_upkeep_retention(PawlStore *store, gint64 history_ms);
+/* What two who wrote at the same time left over on a shared store. */
+void pawl_upkeep_sweep(PawlStore *store);

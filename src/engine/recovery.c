@@ -14,11 +14,13 @@ static void settle(PawlStore *store, const PawlOrphan *orphan, const char *reaso
       run, NULL);
     return;
   }
-  if (pawl_store_orphan_settle(store, orphan, reason, &failed))
-    pawl_log(PAWL_LOG_WARNING, orphan->started ? "attempt.lost" : "attempt.given_back",
-      orphan->started ? "an attempt was lost: its worker is gone" : "an attempt that never started waits again", "run", run, "reason",
-      reason, NULL);
-  else
+  gboolean took = FALSE;
+  if (pawl_store_orphan_settle(store, orphan, reason, &took, &failed)) {
+    if (took)
+      pawl_log(PAWL_LOG_WARNING, orphan->started ? "attempt.lost" : "attempt.given_back",
+        orphan->started ? "an attempt was lost: its worker is gone" : "an attempt that never started waits again", "run", run, "reason",
+        reason, NULL);
+  } else
     pawl_log(PAWL_LOG_ERROR, "recovery.failed", "a lost attempt could not be settled", "run", run, "reason", failed->message, NULL);
 }
 

@@ -17,3 +17,10 @@ void pawl_upkeep_retention(PawlStore *store, gint64 history_ms) {
     }
   }
 }
+
+void pawl_upkeep_sweep(PawlStore *store) {
+  g_autoptr(GError) failed = NULL;
+  guint settled = 0;
+  if (!pawl_store_sweep(store, &settled, &failed))
+    pawl_log(PAWL_LOG_WARNING, "sweep.failed", "what was left over could not be looked for", "reason", failed->message, NULL);
+}

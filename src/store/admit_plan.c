@@ -111,10 +111,13 @@ static gboolean replace_others(PawlAdmitBatch *batch, const PawlId *task, GError
   for (guint i = 0; i < others->len; i++) {
     const OtherRun *other = &g_array_index(others, OtherRun, i);
     gboolean found;
-    gboolean ok = other->leased ? pawl_db_exec(store->db, PAWL_SQL_CANCEL_INSERT, NULL, error,
-                                    PAWL_ROW(pawl_id(&other->run), PAWL_NULL, pawl_text("replaced by a newer run")))
-                                : pawl_store_end_waiting(store, &other->run, PAWL_EVENT_CANCEL, "replaced by a newer run", &found, error);
-    if (!ok) return FALSE;
+    /* on a shared store the intent comes first: what is being moved meanwhile is stopped by its worker, or ended by the sweep */
+    gboolean intent = other->leased || store->shared;
+    if (intent && !pawl_db_exec(store->db, PAWL_SQL_CANCEL_INSERT, NULL, error,
+                    PAWL_ROW(pawl_id(&other->run), PAWL_NULL, pawl_text("replaced by a newer run"))))
+      return FALSE;
+    if (!other->leased && !pawl_store_end_waiting(store, &other->run, PAWL_EVENT_CANCEL, "replaced by a newer run", &found, error))
+      return FALSE;
   }
   g_autoptr(PawlMany) again = pawl_many_new(PAWL_SQL_ADMIT_OVERLAP);
   pawl_many_add(again, PAWL_ROW(pawl_id(task)));

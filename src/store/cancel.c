@@ -7,14 +7,10 @@
 
 #define CANCEL_BITE 1000 /* runs in one transaction when a whole task is cancelled */
 
-/* Inside a transaction. `stand`: run_stand's answer. */
+/* Inside a transaction, on an embedded store. `stand`: run_stand's answer. */
 static gboolean cancel_one(PawlStore *store, const PawlId *run, const char *stand, const char *reason, GError **error) {
   gboolean found = FALSE;
   if (!pawl_store_act(store, run, "run.cancel_requested", error, "reason", reason, NULL)) return FALSE;
-  if (store->shared) /* the intent first: where the run stands may change meanwhile, and whoever moves it reads the intent */
-    return pawl_db_exec(
-             store->db, PAWL_SQL_CANCEL_INSERT, NULL, error, PAWL_ROW(pawl_id(run), pawl_text(store->actor), pawl_text(reason))) &&
-           pawl_store_end_waiting(store, run, PAWL_EVENT_CANCEL, reason, &found, error);
   if (g_str_equal(stand, "waiting")) return pawl_store_end_waiting(store, run, PAWL_EVENT_CANCEL, reason, &found, error);
   return pawl_db_exec(store->db, PAWL_SQL_CANCEL_INSERT, NULL, error, PAWL_ROW(pawl_id(run), pawl_text(store->actor), pawl_text(reason)));
 }
@@ -25,6 +21,17 @@ static char *stand_of(PawlStore *store, const PawlId *run, GError **error) {
 
 static char *reason_or_actor(PawlStore *store, const char *reason) {
   return reason != NULL ? g_strdup(reason) : g_strdup_printf("cancelled by %s", store->actor);
+}
+
+/* Inside a transaction. On a shared store by the owner's function: a run may be moved meanwhile, and who publishes may not end runs. */
+static gboolean cancel_unfinished(PawlStore *store, const PawlId *run, const char *reason, GError **error) {
+  g_autofree char *outcome = NULL, *stand = NULL;
+  if (store->shared) {
+    outcome = pawl_store_string(store, PAWL_SQL_RUN_CANCEL, error, PAWL_ROW(pawl_id(run), pawl_text(reason), pawl_text(store->actor)));
+    return outcome != NULL;
+  }
+  stand = stand_of(store, run, error);
+  return stand != NULL && cancel_one(store, run, stand, reason, error);
 }
 
 /* Inside a transaction: FALSE and an error when the run is not one that can be cancelled. */
@@ -61,18 +68,20 @@ gboolean pawl_store_cancel_run(PawlStore *store, const PawlId *run, const char *
   return pawl_db_commit(store->db, error);
 }
 
+static gint by_id(gconstpointer a, gconstpointer b) { return pawl_id_compare(a, b); }
+
 gboolean pawl_store_cancel_some(
   PawlStore *store, const PawlId *task, const char *reason, guint limit, guint *ret_cancelled, gboolean *ret_more, GError **error) {
   g_autoptr(GArray) runs = g_array_new(FALSE, FALSE, sizeof(PawlId));
   if (!pawl_store_ids(store, PAWL_SQL_UNFINISHED_OF_TASK, runs, error, PAWL_ROW(pawl_id(task), PAWL_INT((gint64)limit + 1)))) return FALSE;
   guint n = MIN(runs->len, limit);
-  for (guint i = 0; i < n; i++) {
-    const PawlId *run = &g_array_index(runs, PawlId, i);
-    g_autofree char *stand = stand_of(store, run, error);
-    if (stand == NULL || !cancel_one(store, run, stand, reason, error)) return FALSE;
-  }
+  gboolean more = runs->len > limit;
+  g_array_set_size(runs, n);
+  g_array_sort(runs, by_id); /* the order in which rows are locked */
+  for (guint i = 0; i < n; i++)
+    if (!cancel_unfinished(store, &g_array_index(runs, PawlId, i), reason, error)) return FALSE;
   *ret_cancelled = n;
-  *ret_more = runs->len > limit;
+  *ret_more = more;
   return TRUE;
 }
 

@@ -111,11 +111,14 @@ gboolean pawl_store_orphans(PawlStore *store, const PawlId *mine, const PawlId *
 /* All leases of a session, for a worker that compares them with what it knows of. */
 gboolean pawl_store_held(PawlStore *store, const PawlId *session, GArray *held /* PawlOrphan */, GError **error);
 /* Settles one whose processes are proved dead: never started -> waiting again without using up an attempt; started -> lost, then the
- * retry rule. */
-gboolean pawl_store_orphan_settle(PawlStore *store, const PawlOrphan *orphan, const char *reason, GError **error);
+ * retry rule. `ret_took` FALSE: it was settled or renewed meanwhile, or somebody else is at it. */
+gboolean pawl_store_orphan_settle(PawlStore *store, const PawlOrphan *orphan, const char *reason, gboolean *ret_took, GError **error);
 /* Drift: unfinished runs without exactly one hot row, hot rows without a run or with a finished one. Each is put aside as `manual` with
  * the reason. `ret_found` counts. */
 gboolean pawl_store_drift(PawlStore *store, guint *ret_found, GError **error);
+/* On a shared store: cancel intents whose runs have ended go, runs that wait in spite of one end, and what waits for nothing any more (its
+ * pool was deleted, its pause or limit ended as it was parked) moves. Bounded; whatever somebody holds is left for the next time. */
+gboolean pawl_store_sweep(PawlStore *store, guint *ret_settled, GError **error);
 
 /* What there is to wait for, in one read: cancel intents on leased runs of this session are appended to `cancelled` (PawlId of runs). */
 gboolean pawl_store_cancelled_leases(PawlStore *store, const PawlId *session, GArray *cancelled, GError **error);

@@ -77,14 +77,20 @@ static gboolean say_overlap(PawlExplanation *to, const TaskFacts *facts, gboolea
 static gboolean say_pool(PawlExplanation *to, gboolean *ret_blocked, GError **error) {
   g_autofree char *name = NULL;
   gint64 slots, used, wants = to->hot.slots;
-  gboolean overridden;
+  gboolean overridden, deleted;
   {
     g_autoptr(PawlRows) rows = pawl_db_query(to->store->db, PAWL_SQL_EXPLAIN_POOL, error, PAWL_ROW(pawl_id(&to->hot.pool)));
     if (rows == NULL || !pawl_rows_next(rows, error)) return FALSE;
     name = g_strdup(pawl_rows_text(rows, 0));
     slots = pawl_rows_int(rows, 1);
     overridden = pawl_rows_int(rows, 3) != 0;
+    deleted = g_str_equal(pawl_rows_text(rows, 4), "deleted");
     used = pawl_rows_int(rows, 5);
+  }
+  if (deleted) {
+    *ret_blocked = TRUE;
+    pawl_say(to, "Pool %s was deleted: it cannot start before there is a pool of that name again (unsatisfiable).", name);
+    return TRUE;
   }
   const char *how = overridden ? ", set at run time" : "";
   if (slots < 0 || used + wants <= slots) return TRUE;

@@ -134,13 +134,16 @@ static const PawlTransition *decide_end(const Lease *lease, const PawlFinish *fi
   return pawl_machine_find(started ? PAWL_ATTEMPT_RUNNING : PAWL_ATTEMPT_LEASED, finish->event, retry);
 }
 
-gboolean pawl_store_give_back(PawlStore *store, const PawlId *run, gint attempt, gint64 lease_version, const char *reason, GError **error) {
+gboolean pawl_store_give_back(
+  PawlStore *store, const PawlId *run, gint attempt, gint64 lease_version, const char *reason, gboolean *ret_moved, GError **error) {
   gint64 moved = 0;
-  return pawl_db_exec(
-           store->db, PAWL_SQL_READY_FROM_LEASED, &moved, error, PAWL_ROW(pawl_id(run), PAWL_INT(attempt), PAWL_INT(lease_version))) &&
-         (moved == 0 || (pawl_db_exec(store->db, PAWL_SQL_LEASE_DELETE, NULL, error,
-                           PAWL_ROW(pawl_id(run), PAWL_INT(attempt), PAWL_INT(lease_version), PAWL_NULL)) &&
-                          pawl_store_act(store, run, "attempt.given_back", error, "reason", reason, NULL)));
+  if (!pawl_db_exec(
+        store->db, PAWL_SQL_READY_FROM_LEASED, &moved, error, PAWL_ROW(pawl_id(run), PAWL_INT(attempt), PAWL_INT(lease_version))))
+    return FALSE;
+  *ret_moved = moved != 0;
+  return moved == 0 || (pawl_db_exec(store->db, PAWL_SQL_LEASE_DELETE, NULL, error,
+                          PAWL_ROW(pawl_id(run), PAWL_INT(attempt), PAWL_INT(lease_version), PAWL_NULL)) &&
+                         pawl_store_act(store, run, "attempt.given_back", error, "reason", reason, NULL));
 }
 
 /* A spec that cannot be read (a damaged row) leaves the attempt its end and takes the retries: one bad row holds up nothing. NULL with
@@ -157,11 +160,12 @@ static const PawlTaskSpec *readable_spec(PawlStore *store, const Lease *lease, G
 
 static gboolean finish_leased(PawlStore *store, const Lease *lease, PawlFinish *finish, GError **error) {
   gint64 wait_ms = 0;
+  gboolean moved;
   GError *failed = NULL;
   if (finish->event == PAWL_EVENT_LOSE && lease->started_at_ms == 0 && finish->started_at_ms == 0) { /* nothing of it ran */
     finish->accepted = TRUE;
     finish->run_state = PAWL_RUN_QUEUED;
-    return pawl_store_give_back(store, &lease->run, lease->attempt, lease->lease_version, finish->reason, error);
+    return pawl_store_give_back(store, &lease->run, lease->attempt, lease->lease_version, finish->reason, &moved, error);
   }
   const PawlTaskSpec *spec = readable_spec(store, lease, &failed);
   if (failed != NULL) {
@@ -185,6 +189,17 @@ static gboolean finish_leased(PawlStore *store, const Lease *lease, PawlFinish *
   finish->accepted = TRUE;
   finish->run_state = row->run;
   return TRUE;
+}
+
+/* Gates before leases, both in the order of their ids: a renewal of the same session takes leases too. */
+static gboolean lock_finishes(PawlStore *store, const PawlFinish *finishes, guint n, GError **error) {
+  g_autoptr(PawlMany) gates = pawl_many_new(PAWL_SQL_FINISH_GATES_LOCK), leases = pawl_many_new(PAWL_SQL_FINISH_LEASES_LOCK);
+  if (!store->shared) return TRUE;
+  for (guint i = 0; i < n; i++) {
+    pawl_many_add(gates, PAWL_ROW(pawl_id(&finishes[i].run)));
+    pawl_many_add(leases, PAWL_ROW(pawl_id(&finishes[i].run)));
+  }
+  return pawl_many_exec(store, gates, NULL, error) && pawl_many_exec(store, leases, NULL, error);
 }
 
 static gboolean finish_one(PawlStore *store, PawlFinish *finish, GHashTable *limited, GError **error) {
@@ -215,10 +230,8 @@ static gboolean release_all(PawlStore *store, GHashTable *tasks, GError **error)
 gboolean pawl_store_finish(PawlStore *store, PawlFinish *finishes, guint n, GError **error) {
   gboolean ok = TRUE;
   g_autoptr(GHashTable) limited = g_hash_table_new_full(pawl_id_hash, pawl_id_equal_p, g_free, NULL);
-  g_autoptr(PawlMany) runs = pawl_many_new(PAWL_SQL_FINISH_GATES_LOCK);
-  for (guint i = 0; i < n; i++) pawl_many_add(runs, PAWL_ROW(pawl_id(&finishes[i].run)));
   if (!pawl_db_begin(store->db, PAWL_TX_WRITE, error)) return FALSE;
-  ok = pawl_lock_finish(store, runs, error);
+  ok = lock_finishes(store, finishes, n, error);
   for (guint i = 0; ok && i < n; i++) ok = finish_one(store, &finishes[i], limited, error);
   if (ok) ok = release_all(store, limited, error);
   PAWL_FAULT("finish.before_commit");
@@ -228,7 +241,7 @@ gboolean pawl_store_finish(PawlStore *store, PawlFinish *finishes, guint n, GErr
   return ok;
 }
 
-gboolean pawl_store_finish_lost(PawlStore *store, const PawlOrphan *orphan, const char *reason, GError **error) {
+gboolean pawl_store_finish_lost(PawlStore *store, const PawlOrphan *orphan, const char *reason, gboolean *ret_took, GError **error) {
   GError *failed = NULL;
   Lease lease;
   gboolean take;
@@ -245,14 +258,19 @@ gboolean pawl_store_finish_lost(PawlStore *store, const PawlOrphan *orphan, cons
   gboolean held = pawl_lock_finish(store, gates, &failed) && pawl_store_may_settle(store, orphan, &take, &failed) && take &&
                   read_lease(store, run, &lease, &failed);
   gboolean ok = failed == NULL;
-  if (held && lease.attempt == orphan->attempt && lease.lease_version == orphan->lease_version)
+  gboolean took = held && lease.attempt == orphan->attempt && lease.lease_version == orphan->lease_version;
+  if (took)
     ok = read_detail(store, &lease, &failed) && finish_leased(store, &lease, &finish, &failed) &&
          (!lease.limited || pawl_store_task_release(store, &lease.task, &failed));
   PAWL_FAULT("recover.before_commit");
-  if (ok) return pawl_db_commit(store->db, error);
-  pawl_db_rollback(store->db);
-  g_propagate_error(error, failed);
-  return FALSE;
+  if (!ok) {
+    pawl_db_rollback(store->db);
+    g_propagate_error(error, failed);
+    return FALSE;
+  }
+  if (!pawl_db_commit(store->db, error)) return FALSE;
+  *ret_took = took;
+  return TRUE;
 }
 
 /* ---- attempts that wait ---- */
@@ -338,6 +356,8 @@ gboolean pawl_store_unpark(PawlStore *store, const PawlId *run, GError **error) 
 
 gboolean pawl_store_task_release(PawlStore *store, const PawlId *task, GError **error) {
   TaskLimits limits;
+  gint64 moved;
+  if (store->shared) return pawl_store_int(store, PAWL_SQL_TASK_RELEASE_RUNS, &moved, error, PAWL_ROW(pawl_id(task)));
   g_autoptr(GArray) parked = read_releasable(store, task, error);
   if (parked == NULL) return FALSE;
   if (parked->len == 0) return TRUE;

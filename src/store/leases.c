@@ -40,10 +40,22 @@ static gboolean start_one(PawlStore *store, PawlStart *start, GError **error) {
   return !start->accepted || pawl_store_event(store, &start->run, "attempt.started", start->attempt, row->row, NULL, error);
 }
 
+/* Leases are taken in the order of their runs' ids: starts, renewals and ends of one session meet in them. The caller's order stays. */
+static gint by_start(gconstpointer a, gconstpointer b) {
+  return pawl_id_compare(&(*(PawlStart *const *)a)->run, &(*(PawlStart *const *)b)->run);
+}
+
+static gint by_renewal(gconstpointer a, gconstpointer b) {
+  return pawl_id_compare(&(*(PawlRenewal *const *)a)->run, &(*(PawlRenewal *const *)b)->run);
+}
+
 gboolean pawl_store_start(PawlStore *store, PawlStart *starts, guint n, GError **error) {
   gboolean ok = TRUE;
+  g_autoptr(GPtrArray) ordered = g_ptr_array_sized_new(n);
+  for (guint i = 0; i < n; i++) g_ptr_array_add(ordered, &starts[i]);
+  g_ptr_array_sort(ordered, by_start);
   if (!pawl_db_begin(store->db, PAWL_TX_WRITE, error)) return FALSE;
-  for (guint i = 0; ok && i < n; i++) ok = start_one(store, &starts[i], error);
+  for (guint i = 0; ok && i < n; i++) ok = start_one(store, ordered->pdata[i], error);
   PAWL_FAULT("start.before_commit");
   if (ok) ok = pawl_db_commit(store->db, error);
   PAWL_FAULT("start.after_commit");
@@ -68,8 +80,11 @@ static gboolean renew_one(PawlStore *store, const PawlId *session, gint64 lease_
 
 gboolean pawl_store_renew(PawlStore *store, const PawlId *session, gint64 lease_ms, PawlRenewal *renewals, guint n, GError **error) {
   gboolean ok = TRUE;
+  g_autoptr(GPtrArray) ordered = g_ptr_array_sized_new(n);
+  for (guint i = 0; i < n; i++) g_ptr_array_add(ordered, &renewals[i]);
+  g_ptr_array_sort(ordered, by_renewal);
   if (!pawl_db_begin(store->db, PAWL_TX_WRITE, error)) return FALSE;
-  for (guint i = 0; ok && i < n; i++) ok = renew_one(store, session, lease_ms, &renewals[i], error);
+  for (guint i = 0; ok && i < n; i++) ok = renew_one(store, session, lease_ms, ordered->pdata[i], error);
   if (ok) ok = pawl_db_exec(store->db, PAWL_SQL_SESSION_BEAT, NULL, error, PAWL_ROW(pawl_id(session)));
   if (ok) ok = pawl_db_commit(store->db, error);
   if (!ok) pawl_db_rollback(store->db);

@@ -1,23 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The schema grows by numbered scripts; each is recorded with the digest of its text. A store is used only when what made it is exactly
  * what this program would have run, or a beginning of that. Opening a store that is up to date takes no lock; everything else happens
- * under the write lock and looks again there, so that two processes which open a fresh store at once make one schema. */
+ * under the write lock and looks again there, so that two processes which open a fresh store at once make one schema.
+ *
+ * Old and new programs run side by side while replicas are changed one by one (docs/adr/0011-rolling-upgrade.md): a script that only adds
+ * says in its header "-- serves: N", which is kept as a row of meta, and a program that knows scripts up to N or more goes on using the
+ * store. A newer script that says nothing is refused. */
 #include "base/error.h"
 #include "base/json.h"
-#include "store/schema.h"
 #include "store/store_private.h"
 
+#include <string.h>
 #include <unistd.h>
 
-#define MIGRATION_MS 600000 /* a script may take long on a large installation */
+#define SERVES "\n-- serves: "
 
 typedef struct {
   gboolean exists;
   gsize applied; /* the first so many of the list */
+  gint version;  /* the newest that was run, by whomever */
 } SchemaState;
 
-/* A file's schema stays as it is until somebody acts; a server's may be brought up to date by another at any moment, so who waits tries again. */
+/* A file's schema stays as it is until somebody acts; a server's may be brought up to date by another at any moment, so
+ * who waits tries again. */
 static int unfit(PawlDb *db) { return pawl_db_server(db) != NULL ? PAWL_ERROR_UNAVAILABLE : PAWL_ERROR_CONFIG; }
+
+static char *serves_key(gint64 number) { return g_strdup_printf("schema.%" G_GINT64_FORMAT ".serves", number); }
+
+gboolean pawl_schema_serves(PawlDb *db, gint64 number, gint64 *ret_serves, GError **error) {
+  GError *why = NULL;
+  g_autofree char *key = serves_key(number);
+  g_autoptr(PawlRows) rows = pawl_db_query(db, PAWL_SQL_META_GET, error, PAWL_ROW(pawl_text(key)));
+  if (rows == NULL) return FALSE;
+  *ret_serves = G_MAXINT64;
+  if (pawl_rows_next(rows, &why)) g_ascii_string_to_signed(pawl_rows_text(rows, 0), 10, 1, G_MAXINT, ret_serves, NULL);
+  if (why == NULL) return TRUE;
+  g_propagate_error(error, why);
+  return FALSE;
+}
+
+static gboolean write_serves(PawlDb *db, const PawlMigration *script, GError **error) {
+  const char *said = strstr(script->sql, SERVES);
+  if (said == NULL) return TRUE;
+  g_autofree char *key = serves_key(script->number), *value = g_strdup_printf("%d", (int)g_ascii_strtoll(said + strlen(SERVES), NULL, 10));
+  return pawl_db_exec(db, PAWL_SQL_META_SET, NULL, error, PAWL_ROW(pawl_text(key), pawl_text(value)));
+}
 
 static gboolean check_row(PawlDb *db, const PawlMigration *list, gsize n, gsize at, gint64 number, const char *digest, GError **error) {
   if (at >= n || list[at].number != number) {
@@ -38,6 +65,7 @@ static gboolean check_row(PawlDb *db, const PawlMigration *list, gsize n, gsize 
 static gboolean read_state(PawlDb *db, const PawlMigration *list, gsize n, SchemaState *ret_state, GError **error) {
   GError *why = NULL;
   SchemaState state = {0};
+  g_autoptr(GArray) newer = g_array_new(FALSE, FALSE, sizeof(gint64));
   {
     g_autoptr(PawlRows) found = pawl_db_query(db, PAWL_SQL_SCHEMA_EXISTS, error, PAWL_NO_PARAMS);
     if (found == NULL) return FALSE;
@@ -47,13 +75,24 @@ static gboolean read_state(PawlDb *db, const PawlMigration *list, gsize n, Schem
     g_autoptr(PawlRows) rows = pawl_db_query(db, PAWL_SQL_MIGRATION_LIST, error, PAWL_NO_PARAMS);
     if (rows == NULL) return FALSE;
     while (pawl_rows_next(rows, &why)) {
-      if (!check_row(db, list, n, state.applied, pawl_rows_int(rows, 0), pawl_rows_text(rows, 2), error)) return FALSE;
+      gint64 number = pawl_rows_int(rows, 0);
+      state.version = (gint)number;
+      if (state.applied == n && n > 0 && number > list[n - 1].number) {
+        g_array_append_val(newer, number);
+        continue;
+      }
+      if (!check_row(db, list, n, state.applied, number, pawl_rows_text(rows, 2), error)) return FALSE;
       state.applied++;
     }
   }
   if (why != NULL) {
     g_propagate_error(error, why);
     return FALSE;
+  }
+  for (guint i = 0; i < newer->len; i++) {
+    gint64 number = g_array_index(newer, gint64, i), serves;
+    if (!pawl_schema_serves(db, number, &serves, error)) return FALSE;
+    if (serves > list[n - 1].number) return check_row(db, list, n, n, number, "", error);
   }
   *ret_state = state;
   return TRUE;
@@ -67,7 +106,8 @@ static gboolean run_scripts(PawlDb *db, const PawlMigration *list, gsize from, g
       return FALSE;
     }
     if (!pawl_db_exec(
-          db, PAWL_SQL_MIGRATION_INSERT, NULL, error, PAWL_ROW(PAWL_INT(list[i].number), pawl_text(list[i].name), pawl_text(digest))))
+          db, PAWL_SQL_MIGRATION_INSERT, NULL, error, PAWL_ROW(PAWL_INT(list[i].number), pawl_text(list[i].name), pawl_text(digest))) ||
+        !write_serves(db, &list[i], error))
       return FALSE;
   }
   return TRUE;
@@ -108,8 +148,10 @@ static gboolean lock_schema(PawlDb *db, GError **error) {
   return rows != NULL && pawl_rows_next(rows, error);
 }
 
-gboolean pawl_store_migrate(PawlDb *db, const PawlMigration *list, gsize n, PawlMigrateHow how, gint *ret_version, GError **error) {
+gboolean pawl_store_migrate_count(
+  PawlDb *db, const PawlMigration *list, gsize n, PawlMigrateHow how, gint *ret_version, guint *ret_ran, GError **error) {
   SchemaState state;
+  guint ran = 0;
   if (!read_state(db, list, n, &state, error)) return FALSE;
   if (!state.exists || state.applied < n) {
     if (!may_migrate(db, &state, n, how, error) || !pawl_db_begin(db, PAWL_TX_WRITE, error)) return FALSE;
@@ -118,113 +160,14 @@ gboolean pawl_store_migrate(PawlDb *db, const PawlMigration *list, gsize n, Pawl
       return FALSE;
     }
     if (!pawl_db_commit(db, error)) return FALSE;
+    ran = (guint)(n - state.applied);
   }
-  *ret_version = n > 0 ? list[n - 1].number : 0;
+  *ret_version = MAX(state.version, n > 0 ? list[n - 1].number : 0);
+  *ret_ran = ran;
   return TRUE;
 }
 
-/* ---- for people who keep the schema ---- */
-
-void pawl_schema_step_free(PawlSchemaStep *step) {
-  if (step == NULL) return;
-  g_free(step->name);
-  g_free(step);
-}
-
-void pawl_privilege_free(PawlPrivilege *privilege) {
-  if (privilege == NULL) return;
-  g_free(privilege->object);
-  g_free(privilege->privilege);
-  g_free(privilege->difference);
-  g_free(privilege);
-}
-
-static void add_step(GPtrArray *steps, gint number, const char *name, PawlStepState state) {
-  PawlSchemaStep *step = g_new(PawlSchemaStep, 1);
-  *step = (PawlSchemaStep){number, g_strdup(name), state};
-  g_ptr_array_add(steps, step);
-}
-
-static gboolean read_steps(PawlDb *db, GPtrArray *steps, GError **error) {
-  gsize n, at = 0;
-  GError *why = NULL;
-  const PawlMigration *list = pawl_db_migrations(db, &n);
-  PawlRows *found = pawl_db_query(db, PAWL_SQL_SCHEMA_EXISTS, error, PAWL_NO_PARAMS);
-  if (found == NULL) return FALSE;
-  gboolean exists = pawl_rows_next(found, &why) && pawl_rows_int(found, 0) != 0;
-  pawl_rows_close(found);
-  g_autoptr(PawlRows) rows = exists ? pawl_db_query(db, PAWL_SQL_MIGRATION_LIST, &why, PAWL_NO_PARAMS) : NULL;
-  for (; rows != NULL && pawl_rows_next(rows, &why); at++) {
-    g_autofree char *mine = at < n ? pawl_digest(list[at].sql, -1) : NULL;
-    gboolean same = mine != NULL && list[at].number == pawl_rows_int(rows, 0) && g_str_equal(mine, pawl_rows_text(rows, 2));
-    add_step(steps, (gint)pawl_rows_int(rows, 0), pawl_rows_text(rows, 1),
-      at >= n ? PAWL_STEP_UNKNOWN
-      : same  ? PAWL_STEP_APPLIED
-              : PAWL_STEP_DRIFTED);
-  }
-  if (why != NULL) {
-    g_propagate_error(error, why);
-    return FALSE;
-  }
-  for (; at < n; at++) add_step(steps, list[at].number, list[at].name, PAWL_STEP_PENDING);
-  return TRUE;
-}
-
-gboolean pawl_schema_read(const char *url, GPtrArray *steps, char **ret_url, GError **error) {
-  PawlDbOptions how = {.url = url, .mode = PAWL_DB_READ_ONLY};
-  PawlDb *db = pawl_db_open(&how, error);
-  if (db == NULL) return FALSE;
-  gboolean ok = read_steps(db, steps, error);
-  if (ok && ret_url != NULL) *ret_url = g_strdup(pawl_db_url(db));
-  pawl_db_close(db);
-  return ok;
-}
-
-gboolean pawl_schema_migrate(const char *url, guint *ret_ran, GError **error) {
-  gsize n;
-  gint version;
-  g_autoptr(GPtrArray) steps = g_ptr_array_new_with_free_func((GDestroyNotify)pawl_schema_step_free);
-  PawlDbOptions how = {.url = url, .mode = PAWL_DB_READ_WRITE, .create = TRUE, .statement_ms = MIGRATION_MS, .busy_ms = MIGRATION_MS};
-  PawlDb *db = pawl_db_open(&how, error);
-  if (db == NULL) return FALSE;
-  const PawlMigration *list = pawl_db_migrations(db, &n);
-  gboolean ok = read_steps(db, steps, error);
-  guint pending = 0;
-  for (guint i = 0; ok && i < steps->len; i++) pending += ((PawlSchemaStep *)g_ptr_array_index(steps, i))->state == PAWL_STEP_PENDING;
-  PawlMigrateHow upgrade = pending == steps->len ? PAWL_MIGRATE_CREATE : PAWL_MIGRATE_UPGRADE;
-  ok = ok && pawl_store_migrate(db, list, n, upgrade, &version, error);
-  pawl_db_close(db);
-  if (ok) *ret_ran = pending;
-  return ok;
-}
-
-static gboolean read_privileges(PawlRows *rows, GPtrArray *differences, GError **error) {
-  GError *why = NULL;
-  if (rows == NULL) return FALSE;
-  while (pawl_rows_next(rows, &why)) {
-    PawlPrivilege *p = g_new(PawlPrivilege, 1);
-    *p = (PawlPrivilege){g_strdup(pawl_rows_text(rows, 0)), g_strdup(pawl_rows_text(rows, 1)), g_strdup(pawl_rows_text(rows, 2))};
-    g_ptr_array_add(differences, p);
-  }
-  pawl_rows_close(rows);
-  if (why == NULL) return TRUE;
-  g_propagate_error(error, why);
-  return FALSE;
-}
-
-gboolean pawl_schema_role(const char *url, const char *kind, const char *role, gboolean change, GPtrArray *differences, GError **error) {
-  PawlDbOptions how = {.url = url, .mode = PAWL_DB_READ_WRITE};
-  PawlDb *db = pawl_db_open(&how, error);
-  if (db == NULL) return FALSE;
-  gboolean ok = FALSE;
-  if (pawl_db_server(db) == NULL)
-    g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG, "%s has no roles: the owner of the file may do everything", pawl_db_url(db));
-  else if (pawl_db_begin(db, PAWL_TX_WRITE, error))
-    ok = read_privileges(
-           pawl_db_query(db, change ? PAWL_SQL_ROLE_GRANT : PAWL_SQL_ROLE_DIFFERENCES, error, PAWL_ROW(pawl_text(kind), pawl_text(role))),
-           differences, error) &&
-         pawl_db_commit(db, error);
-  if (!ok) pawl_db_rollback(db);
-  pawl_db_close(db);
-  return ok;
+gboolean pawl_store_migrate(PawlDb *db, const PawlMigration *list, gsize n, PawlMigrateHow how, gint *ret_version, GError **error) {
+  guint ignored;
+  return pawl_store_migrate_count(db, list, n, how, ret_version, &ignored, error);
 }

@@ -94,23 +94,33 @@ gboolean pawl_store_resume_trigger(PawlStore *store, const PawlId *trigger, gint
   return !changed || pawl_store_act(store, trigger, "trigger.resumed", error, "catch_up", catch_up ? "yes" : NULL, NULL);
 }
 
+static gboolean unpause_runs(PawlStore *store, const PawlId *task, gboolean catch_up, GError **error) {
+  gint64 moved;
+  gboolean ok = store->shared ? pawl_store_int(store, PAWL_SQL_TASK_UNPAUSE_RUNS, &moved, error, PAWL_ROW(pawl_id(task)))
+                              : pawl_db_exec(store->db, PAWL_SQL_UNPAUSE_COPY, NULL, error, PAWL_ROW(pawl_id(task))) &&
+                                  pawl_db_exec(store->db, PAWL_SQL_UNPAUSE_DROP, NULL, error, PAWL_ROW(pawl_id(task)));
+  return ok && pawl_store_act(store, task, "task.resumed", error, "catch_up", catch_up ? "yes" : NULL, NULL);
+}
+
+/* Under the task's lock, its pause having ended: its triggers, and what had been parked. */
+static gboolean resume_rest(PawlStore *store, const PawlId *task, gint64 until_ms, gboolean catch_up, GError **error) {
+  gboolean changed;
+  g_autoptr(GArray) triggers = g_array_new(FALSE, FALSE, sizeof(PawlId));
+  if (!pawl_store_ids(store, PAWL_SQL_SCHEDULES_OF_TASK, triggers, error, PAWL_ROW(pawl_id(task)))) return FALSE;
+  for (guint i = 0; i < triggers->len; i++)
+    if (!rearm_one(store, &g_array_index(triggers, PawlId, i), TRUE, until_ms, catch_up, &changed, error)) return FALSE;
+  return unpause_runs(store, task, catch_up, error);
+}
+
 gboolean pawl_store_resume_task(PawlStore *store, const PawlId *task, gint64 until_ms, gboolean catch_up, GError **error) {
   gint64 was_paused = 0;
   g_autoptr(GArray) triggers = g_array_new(FALSE, FALSE, sizeof(PawlId));
-  if (!pawl_db_exec(store->db, PAWL_SQL_TASK_RESUME, &was_paused, error, PAWL_ROW(pawl_id(task))) ||
-      !pawl_store_ids(store, PAWL_SQL_SCHEDULES_OF_TASK, triggers, error, PAWL_ROW(pawl_id(task))))
-    return FALSE;
-  for (guint i = 0; i < triggers->len; i++) {
-    const PawlId *trigger = &g_array_index(triggers, PawlId, i);
-    gboolean changed;
-    if (was_paused ? !rearm_one(store, trigger, TRUE, until_ms, catch_up, &changed, error)
-                   : !pawl_store_resume_trigger(store, trigger, until_ms, catch_up, error))
-      return FALSE;
-  }
-  if (was_paused == 0) return TRUE;
-  return pawl_db_exec(store->db, PAWL_SQL_UNPAUSE_COPY, NULL, error, PAWL_ROW(pawl_id(task))) &&
-         pawl_db_exec(store->db, PAWL_SQL_UNPAUSE_DROP, NULL, error, PAWL_ROW(pawl_id(task))) &&
-         pawl_store_act(store, task, "task.resumed", error, "catch_up", catch_up ? "yes" : NULL, NULL);
+  if (!pawl_db_exec(store->db, PAWL_SQL_TASK_RESUME, &was_paused, error, PAWL_ROW(pawl_id(task)))) return FALSE;
+  if (was_paused != 0) return resume_rest(store, task, until_ms, catch_up, error);
+  if (!pawl_store_ids(store, PAWL_SQL_SCHEDULES_OF_TASK, triggers, error, PAWL_ROW(pawl_id(task)))) return FALSE;
+  for (guint i = 0; i < triggers->len; i++)
+    if (!pawl_store_resume_trigger(store, &g_array_index(triggers, PawlId, i), until_ms, catch_up, error)) return FALSE;
+  return TRUE;
 }
 
 gboolean pawl_store_resume(PawlStore *store, const char *project, const char *reference, gboolean catch_up, GError **error) {
@@ -127,14 +137,33 @@ gboolean pawl_store_resume(PawlStore *store, const char *project, const char *re
   return pawl_db_commit(store->db, error);
 }
 
-typedef gboolean (*ResumeFunction)(PawlStore *store, const PawlId *id, gint64 until_ms, gboolean catch_up, GError **error);
-typedef gboolean (*LockFunction)(PawlStore *store, const PawlId *id, GError **error);
+/* ---- pauses that end by themselves ---- */
+
+typedef gboolean (*EndFunction)(PawlStore *store, const PawlId *id, gint64 until_ms, GError **error);
 typedef struct {
   PawlId id;
   gint64 until_ms;
 } Expired;
 
-static gboolean resume_each(PawlStore *store, PawlSql sql, LockFunction lock, ResumeFunction resume, GError **error) {
+/* Somebody may have resumed it, or made its pause longer, since it was read: looked at once more under its lock. */
+static gboolean end_task_pause(PawlStore *store, const PawlId *task, gint64 until_ms, GError **error) {
+  gint64 ended = 0;
+  gboolean ok = store->shared ? pawl_store_int(store, PAWL_SQL_TASK_PAUSE_END, &ended, error, PAWL_ROW(pawl_id(task)))
+                              : pawl_db_exec(store->db, PAWL_SQL_TASK_RESUME, &ended, error, PAWL_ROW(pawl_id(task)));
+  return ok && (ended == 0 || resume_rest(store, task, until_ms, FALSE, error));
+}
+
+static gboolean end_trigger_pause(PawlStore *store, const PawlId *trigger, gint64 until_ms, GError **error) {
+  gboolean stands;
+  {
+    g_auto(PawlSchedule) schedule = {0};
+    if (!pawl_lock_schedule(store, trigger, error) || !pawl_schedule_read(store, trigger, &schedule, error)) return FALSE;
+    stands = schedule.paused_at_ms != 0 && schedule.pause_until_ms == until_ms + 1;
+  }
+  return !stands || pawl_store_resume_trigger(store, trigger, until_ms, FALSE, error);
+}
+
+static gboolean end_each(PawlStore *store, PawlSql sql, EndFunction end, GError **error) {
   GError *why = NULL;
   g_autoptr(GArray) list = g_array_new(FALSE, FALSE, sizeof(Expired));
   {
@@ -152,7 +181,7 @@ static gboolean resume_each(PawlStore *store, PawlSql sql, LockFunction lock, Re
   /* what lies at the pause's end or after it is no longer paused: late, it falls under the misfire rule */
   for (guint i = 0; i < list->len; i++) {
     const Expired *row = &g_array_index(list, Expired, i);
-    if (lock(store, &row->id, &why) && resume(store, &row->id, row->until_ms - 1, FALSE, &why)) continue;
+    if (end(store, &row->id, row->until_ms - 1, &why)) continue;
     if (pawl_error_info_of(why)->retry) {
       g_propagate_error(error, why);
       return FALSE;
@@ -164,8 +193,8 @@ static gboolean resume_each(PawlStore *store, PawlSql sql, LockFunction lock, Re
 
 gboolean pawl_store_resume_expired(PawlStore *store, GError **error) {
   if (!pawl_db_begin(store->db, PAWL_TX_WRITE, error)) return FALSE;
-  if (!resume_each(store, PAWL_SQL_EXPIRED_TASK_PAUSES, pawl_lock_task, pawl_store_resume_task, error) ||
-      !resume_each(store, PAWL_SQL_EXPIRED_TRIGGER_PAUSES, pawl_lock_schedule, pawl_store_resume_trigger, error)) {
+  if (!end_each(store, PAWL_SQL_EXPIRED_TASK_PAUSES, end_task_pause, error) ||
+      !end_each(store, PAWL_SQL_EXPIRED_TRIGGER_PAUSES, end_trigger_pause, error)) {
     pawl_db_rollback(store->db);
     return FALSE;
   }

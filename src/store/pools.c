@@ -22,9 +22,10 @@ static gboolean override_inside(PawlStore *store, const char *project, const cha
   PawlId id;
   g_autofree char *text = slots == G_MININT ? g_strdup("none") : g_strdup_printf("%d", slots);
   if (!find_pool(store, project, pool, &id, error)) return FALSE;
-  return pawl_db_exec(
+  /* the gate first: whoever hands out by the old size has ended before the instant of the new one */
+  return pawl_db_exec(store->db, PAWL_SQL_POOL_GATE_BUMP, NULL, error, PAWL_ROW(pawl_id(&id))) &&
+         pawl_db_exec(
            store->db, PAWL_SQL_POOL_OVERRIDE, NULL, error, PAWL_ROW(pawl_id(&id), slots == G_MININT ? PAWL_NULL : PAWL_INT(slots))) &&
-         pawl_db_exec(store->db, PAWL_SQL_POOL_GATE_BUMP, NULL, error, PAWL_ROW(pawl_id(&id))) &&
          pawl_store_act(store, &id, "pool.override", error, "slots", text, NULL);
 }
 

@@ -34,9 +34,9 @@ static gboolean set_pool(
   if (publish->options->dry_run) return TRUE;
   PawlStore *store = publish->store;
   g_autofree char *text = g_strdup_printf("%d", slots);
-  return pawl_db_exec(store->db, PAWL_SQL_POOL_PUBLISH, NULL, error,
+  return pawl_db_exec(store->db, PAWL_SQL_POOL_GATE_BUMP, NULL, error, PAWL_ROW(pawl_id(&pool->id))) &&
+         pawl_db_exec(store->db, PAWL_SQL_POOL_PUBLISH, NULL, error,
            PAWL_ROW(pawl_id(&pool->id), pawl_text(owner_mark), PAWL_INT(slots), pawl_text(state))) &&
-         pawl_db_exec(store->db, PAWL_SQL_POOL_GATE_BUMP, NULL, error, PAWL_ROW(pawl_id(&pool->id))) &&
          pawl_store_act(store, &pool->id, "pool.published", error, "slots", text, NULL);
 }
 

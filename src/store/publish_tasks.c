@@ -80,12 +80,11 @@ static gboolean write_task(PawlPublish *publish, const PawlTaskDef *def, const P
         !pawl_db_exec(db, PAWL_SQL_TASK_GATE_INSERT, NULL, error, PAWL_ROW(id)))
       return FALSE;
   } else {
-    if (!pawl_db_exec(db, PAWL_SQL_TASK_PUBLISH, NULL, error,
-          PAWL_ROW(id, pawl_text(mark), PAWL_INT(plan->revision), digest, PAWL_INT(def->spec->max_active), PAWL_INT(plan->serial), now)))
-      return FALSE;
     gboolean limits = task->max_active != def->spec->max_active || task->serial != plan->serial;
-    if (limits && (!pawl_db_exec(db, PAWL_SQL_TASK_GATE_BUMP, NULL, error, PAWL_ROW(id)) ||
-                    !pawl_store_task_release(publish->store, &plan->id, error)))
+    if ((limits && !pawl_db_exec(db, PAWL_SQL_TASK_GATE_BUMP, NULL, error, PAWL_ROW(id))) ||
+        !pawl_db_exec(db, PAWL_SQL_TASK_PUBLISH, NULL, error,
+          PAWL_ROW(id, pawl_text(mark), PAWL_INT(plan->revision), digest, PAWL_INT(def->spec->max_active), PAWL_INT(plan->serial), now)) ||
+        (limits && !pawl_store_task_release(publish->store, &plan->id, error)))
       return FALSE;
   }
   if (!plan->new_revision) return TRUE;
@@ -127,7 +126,9 @@ static gboolean tell_task(
 static gboolean move_waiting(PawlPublish *publish, const PawlTaskDef *def, const TaskPlan *plan, GError **error) {
   PawlStore *store = publish->store;
   PawlId pool;
+  gint64 moved;
   if (!pawl_store_pool_id(store, &publish->project, def->spec->pool, &pool, error)) return FALSE;
+  if (store->shared) return pawl_store_int(store, PAWL_SQL_TASK_MOVE_RUNS, &moved, error, PAWL_ROW(pawl_id(&plan->id), pawl_id(&pool)));
   return pawl_db_exec(store->db, PAWL_SQL_POOL_MOVE_READY, NULL, error, PAWL_ROW(pawl_id(&plan->id), pawl_id(&pool))) &&
          pawl_db_exec(store->db, PAWL_SQL_POOL_MOVE_PARKED, NULL, error, PAWL_ROW(pawl_id(&plan->id), pawl_id(&pool)));
 }

@@ -51,23 +51,25 @@ gboolean pawl_store_may_settle(PawlStore *store, const PawlOrphan *orphan, gbool
   return TRUE;
 }
 
-static gboolean give_back(PawlStore *store, const PawlOrphan *orphan, const char *reason, GError **error) {
-  gboolean take;
+static gboolean give_back(PawlStore *store, const PawlOrphan *orphan, const char *reason, gboolean *ret_took, GError **error) {
+  gboolean take, took = FALSE;
   if (!pawl_db_begin(store->db, PAWL_TX_WRITE, error)) return FALSE;
   if (!pawl_store_may_settle(store, orphan, &take, error)) {
     pawl_db_rollback(store->db);
     return FALSE;
   }
-  if (take && !pawl_store_give_back(store, &orphan->run, orphan->attempt, orphan->lease_version, reason, error)) {
+  if (take && !pawl_store_give_back(store, &orphan->run, orphan->attempt, orphan->lease_version, reason, &took, error)) {
     pawl_db_rollback(store->db);
     return FALSE;
   }
-  return pawl_db_commit(store->db, error);
+  if (!pawl_db_commit(store->db, error)) return FALSE;
+  *ret_took = took;
+  return TRUE;
 }
 
-gboolean pawl_store_orphan_settle(PawlStore *store, const PawlOrphan *orphan, const char *reason, GError **error) {
-  if (!orphan->started) return give_back(store, orphan, reason, error);
-  return pawl_store_finish_lost(store, orphan, reason, error);
+gboolean pawl_store_orphan_settle(PawlStore *store, const PawlOrphan *orphan, const char *reason, gboolean *ret_took, GError **error) {
+  if (!orphan->started) return give_back(store, orphan, reason, ret_took, error);
+  return pawl_store_finish_lost(store, orphan, reason, ret_took, error);
 }
 
 /* ---- drift ---- */
@@ -137,20 +139,45 @@ static gboolean put_aside(PawlStore *store, const Drifted *d, GError **error) {
   return park_missing(store, d, error);
 }
 
+/* A shared store is looked through without locks, so each row is looked at again under its run's: what moves just now is nobody's drift. */
+static gboolean still_drifted(PawlStore *store, const Drifted *d, gboolean *ret_still, GError **error) {
+  gint64 locked, still;
+  *ret_still = TRUE;
+  if (!store->shared) return TRUE;
+  if (!pawl_store_int(store, PAWL_SQL_RECOVER_LOCK, &locked, error, PAWL_ROW(pawl_id(&d->run))) ||
+      !pawl_store_int(store, PAWL_SQL_RECOVER_STILL, &still, error, PAWL_ROW(pawl_id(&d->run), pawl_text(d->place), PAWL_INT(locked))))
+    return FALSE;
+  *ret_still = still != 0;
+  return TRUE;
+}
+
+/* Whether this is the replica that looks: two would put the same rows aside. */
+static gboolean take_turn(PawlStore *store, gboolean *ret_mine, GError **error) {
+  gint64 taken = 1;
+  if (store->shared && !pawl_store_int(store, PAWL_SQL_RECOVER_TAKE, &taken, error, PAWL_NO_PARAMS)) return FALSE;
+  *ret_mine = taken != 0;
+  return TRUE;
+}
+
 gboolean pawl_store_drift(PawlStore *store, guint *ret_found, GError **error) {
+  gboolean mine = FALSE;
+  guint aside = 0;
   g_autoptr(GArray) found = g_array_new(FALSE, FALSE, sizeof(Drifted));
   g_array_set_clear_func(found, drifted_clear);
   if (!pawl_db_begin(store->db, PAWL_TX_WRITE, error)) return FALSE;
-  gboolean ok = read_drift(store, found, error);
+  gboolean ok = take_turn(store, &mine, error) && (!mine || read_drift(store, found, error));
   for (guint i = 0; ok && i < found->len; i++) {
     const Drifted *d = &g_array_index(found, Drifted, i);
-    ok = put_aside(store, d, error) && pawl_store_act(store, &d->run, "run.drift", error, "reason", d->why, NULL);
+    gboolean still;
+    ok = still_drifted(store, d, &still, error) &&
+         (!still || (put_aside(store, d, error) && pawl_store_act(store, &d->run, "run.drift", error, "reason", d->why, NULL)));
+    aside += ok && still;
   }
   if (!ok) {
     pawl_db_rollback(store->db);
     return FALSE;
   }
   if (!pawl_db_commit(store->db, error)) return FALSE;
-  *ret_found = found->len;
+  *ret_found = aside;
   return TRUE;
 }

@@ -101,23 +101,39 @@ static gboolean drop_facts(PawlStore *store, gint64 before_ms, gboolean *ret_mor
   return TRUE;
 }
 
+/* Whether this is the replica that drops: two would only wait for each other. */
+static gboolean take_turn(PawlStore *store, gboolean *ret_mine, GError **error) {
+  gint64 taken = 1;
+  if (store->shared && !pawl_store_int(store, PAWL_SQL_RETENTION_TAKE, &taken, error, PAWL_NO_PARAMS)) return FALSE;
+  *ret_mine = taken != 0;
+  return TRUE;
+}
+
+/* A shared store drops the history of runs by ranges, and by the functions that do that. */
+static gboolean drop_all(PawlStore *store, gint64 before_ms, guint bite, gboolean *ret_more, GError **error) {
+  gboolean runs = FALSE, output = FALSE, ledger = FALSE, facts = FALSE;
+  if ((!store->shared && !drop_runs(store, before_ms, bite, &runs, error)) || !drop_stale_output(store, bite, &output, error) ||
+      !drop_ledger(store, before_ms, bite, &ledger, error) || !drop_facts(store, before_ms, &facts, error) ||
+      !pawl_db_exec(store->db, PAWL_SQL_RETENTION_WORKERS, NULL, error, PAWL_ROW(PAWL_INT(before_ms))))
+    return FALSE;
+  *ret_more = runs || output || ledger || facts;
+  return TRUE;
+}
+
 gboolean pawl_store_retention(PawlStore *store, gint64 history_ms, guint bite, gboolean *ret_more, GError **error) {
   gint64 now_ms = 0;
-  gboolean runs = FALSE, output = FALSE, ledger = FALSE, facts = FALSE;
+  gboolean mine = FALSE, more = FALSE;
   bite = MAX(bite, 1);
   PawlId run = store->retention_run, subject = store->retention_subject;
   if (!pawl_db_begin(store->db, PAWL_TX_WRITE, error)) return FALSE;
-  gboolean ok = pawl_store_now(store, &now_ms, error);
-  gint64 before_ms = now_ms - history_ms;
-  ok = ok && drop_runs(store, before_ms, bite, &runs, error) && drop_stale_output(store, bite, &output, error) &&
-       drop_ledger(store, before_ms, bite, &ledger, error) && drop_facts(store, before_ms, &facts, error) &&
-       pawl_db_exec(store->db, PAWL_SQL_RETENTION_WORKERS, NULL, error, PAWL_ROW(PAWL_INT(before_ms)));
+  gboolean ok = take_turn(store, &mine, error) && pawl_store_now(store, &now_ms, error) &&
+                (!mine || drop_all(store, now_ms - history_ms, bite, &more, error));
   if (!ok) pawl_db_rollback(store->db);
   if (!ok || !pawl_db_commit(store->db, error)) {
     store->retention_run = run;
     store->retention_subject = subject;
     return FALSE;
   }
-  *ret_more = runs || output || ledger || facts;
+  *ret_more = more;
   return TRUE;
 }

@@ -53,6 +53,12 @@ typedef enum { PAWL_MIGRATE_NEVER, PAWL_MIGRATE_UPGRADE /* a schema that exists 
 /* Brings the schema to the end of `list`. CONFIG: newer than the list, or another build's; NEVER and older. NOT_FOUND: no schema and not
  * CREATE. BUSY: older, and another process schedules on it. */
 gboolean pawl_store_migrate(PawlDb *db, const PawlMigration *list, gsize n, PawlMigrateHow how, gint *ret_version, GError **error);
+/* The same; `ret_ran` counts what this call ran. */
+gboolean pawl_store_migrate_count(
+  PawlDb *db, const PawlMigration *list, gsize n, PawlMigrateHow how, gint *ret_version, guint *ret_ran, GError **error);
+/* What a newer program's script said about older ones. `ret_serves`: the newest script that a program must know at least to use the store;
+ * G_MAXINT64: it said nothing. */
+gboolean pawl_schema_serves(PawlDb *db, gint64 number, gint64 *ret_serves, GError **error);
 
 /* ---- claim.c ---- */
 GArray *pawl_lost_claims_new(void);
@@ -105,13 +111,14 @@ gboolean pawl_store_resume_expired(PawlStore *store, GError **error);
 gboolean pawl_store_end_waiting(
   PawlStore *store, const PawlId *run, PawlMachineEvent event, const char *reason, gboolean *ret_found, GError **error);
 /* The end of a started attempt by somebody who proved its worker dead: LOSE under the fence (attempt, lease version), then the retry
- * rule. A transaction of its own. */
-gboolean pawl_store_finish_lost(PawlStore *store, const PawlOrphan *orphan, const char *reason, GError **error);
+ * rule. A transaction of its own. `ret_took` FALSE: it was gone, or is somebody else's. */
+gboolean pawl_store_finish_lost(PawlStore *store, const PawlOrphan *orphan, const char *reason, gboolean *ret_took, GError **error);
 /* On a shared store a lease of somebody else is settled only once it has run out by the server's clock. Inside the transaction that settles
  * it; `ret_take` FALSE: it was renewed, or somebody else is at it. */
 gboolean pawl_store_may_settle(PawlStore *store, const PawlOrphan *orphan, gboolean *ret_take, GError **error);
 /* A granted attempt of which nothing ran waits again; no attempt is used up. Does nothing where the fence (attempt, lease version) fell. */
-gboolean pawl_store_give_back(PawlStore *store, const PawlId *run, gint attempt, gint64 lease_version, const char *reason, GError **error);
+gboolean pawl_store_give_back(
+  PawlStore *store, const PawlId *run, gint attempt, gint64 lease_version, const char *reason, gboolean *ret_moved, GError **error);
 /* Something a limit of the task counts went away, or its limits changed: moves as many of its parked rows (limit, overlap) back to ready
  * as there is room for, at most 256. */
 gboolean pawl_store_task_release(PawlStore *store, const PawlId *task, GError **error);

@@ -270,9 +270,10 @@ static gboolean settle_unknown(PawlWorker *worker, GError **error) {
     const PawlOrphan *lease = &g_array_index(held, PawlOrphan, i);
     if (g_hash_table_contains(worker->jobs, &lease->run)) continue;
     g_autoptr(GError) failed = NULL;
-    if (pawl_store_orphan_settle(worker->store, lease, "its worker never heard of it", &failed))
-      pawl_log(PAWL_LOG_WARNING, "attempt.unknown", "a lease was held that nobody knew of; it is settled", NULL);
-    else
+    gboolean took = FALSE;
+    if (pawl_store_orphan_settle(worker->store, lease, "its worker never heard of it", &took, &failed)) {
+      if (took) pawl_log(PAWL_LOG_WARNING, "attempt.unknown", "a lease was held that nobody knew of; it is settled", NULL);
+    } else
       pawl_log(PAWL_LOG_ERROR, "attempt.unknown", "a lease that nobody knows of cannot be settled", "reason", failed->message, NULL);
   }
   worker->compare_mono_ms = pawl_clock_mono_ms() + COMPARE_MS;

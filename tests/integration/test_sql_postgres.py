@@ -90,7 +90,7 @@ def test_what_is_asked_all_day_reads_no_table_from_end_to_end(db):
              "rearm_quarantined": "", "waiting_wake": "", "waiting_ready": "", "pull_due": "256", "pull_too_late": "256",
              "pull_fits_now": "256", "pull_candidates": f"{one}, 0, {one}, 512", "pull_heads": f"{one}, 64", "pull_pools": "",
              "pull_detail": one,
-             "finish_releasable": f"{one}, 256", "finish_waiting": one, "finish_task_limits": one, "ready_from_parked": one,
+             "finish_waiting": one, "ready_from_parked": one,
              "lease_row": one, "lease_grant": f"{one}, 1, {one}, '', 1", "event_append": f"{one}, 'run.x', 1, 1, NULL",
              "events_of": f"{one}, 0", "run_get": one, "runs_before": f"{one}, 20", "runs_of_task_before": f"{one}, {one}, 20",
              "run_stand": one, "schedule_get": one, "schedules_of_task": one, "unfinished_of_task": f"{one}, 100", "task_use": one,

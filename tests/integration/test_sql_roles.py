@@ -15,11 +15,11 @@ TABLES = {
     "facts": ("S I", "S I D", "", "S", ""),
     "output": ("S", "S I D", "", "S", ""),
     "output_until": ("S", "S I U D", "", "S", ""),
-    "ledger": ("S I", "S I U D", "", "S", ""),
+    "ledger": ("S I U:to_at_ms U:count U:count_exact U:recorded_at_ms", "S I U D", "", "S", ""),
     "cancels": ("S I", "S I D", "", "S", ""),
     **{name: ("S", "S I U D", "", "S", "") for name in ("ready", "parked", "leased", "workers", "replicas")},
     "meta": ("S", "S I U", "S", "S", ""),
-    "migrations": ("S", "S", "S", "S", ""),
+    "migrations": ("S", "S", "S", "S", "S"),
 }
 VIEWS = ("S", "S", "", "S", "")
 FUNCTIONS = {"now_ms()": "X X X X -", "at(0)": "X X - X -", "role_privileges()": "X X X X -",
@@ -28,8 +28,13 @@ FUNCTIONS = {"now_ms()": "X X X X -", "at(0)": "X X - X -", "role_privileges()":
              "enqueue('x')": "X X X - X", "cancel('00000000-0000-0000-0000-000000000000')": "X X X - X",
              "retry('00000000-0000-0000-0000-000000000000')": "X X X - X", "find_task('x', 'x')": "- - - - -",
              "create_run(NULL, NULL)": "- - - - -",
+             **{f"{call}('00000000-0000-0000-0000-000000000000'{more})": rights for call, more, rights in (
+                 ("cancel_run", ", 'x', 'x'", "X X - - -"), ("end_waiting", ", 'x'", "- - - - -"), ("unpause_runs", "", "X X - - -"),
+                 ("release_runs", "", "X X - - -"), ("move_runs", ", NULL", "X - - - -"), ("end_pause", "", "- X - - -"))},
+             "sweep_cancels(1)": "- X - - -", "tidy_waiting(1)": "- X - - -",
              "append_event(NULL, 'x', 1, 1, NULL)": "- - - - -", "new_id(0)": "- - - - -", "duration_ms('1s')": "- - - - -",
-             "ensure_partitions()": "- X - - -", "drop_partitions(0)": "- X - - -", "grant_role('viewer', 'p_viewer')": "- - - - -"}
+             "ensure_partitions()": "- X - - -", "drop_partitions(0)": "- X - - -", "grant_role('viewer', 'p_viewer')": "- - - - -",
+             "make_role('viewer', 'p_made')": "- - - - -"}
 
 
 @pytest.fixture

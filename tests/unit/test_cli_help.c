@@ -10,7 +10,8 @@ static char *nothing[] = {NULL};
 
 static void test_complete(void) {
   static const char *const promised[] = {"up", "import", "next", "status", "validate", "diff", "apply", "list", "jobs", "show", "run",
-    "runs", "logs", "cancel", "retry", "pause", "resume", "delete", "explain", "pools", "doctor", "defaults", "version", "help"};
+    "runs", "logs", "cancel", "retry", "pause", "resume", "delete", "explain", "pools", "replicas", "db", "doctor", "defaults", "version",
+    "help"};
   gsize n;
   const PawlVerb *const *verbs = pawl_verbs(&n);
   for (gsize i = 0; i < G_N_ELEMENTS(promised); i++) g_assert_nonnull(pawl_verb_find(promised[i]));

@@ -262,8 +262,11 @@ static void dispatch_E9(void) { /* lost: retried while retries are left, else fa
   g_autoptr(GArray) orphans = g_array_new(FALSE, FALSE, sizeof(PawlOrphan));
   g_assert_true(pawl_store_orphans(w.store, NULL, &PAWL_ID_NONE, orphans, NULL));
   g_assert_cmpuint(orphans->len, ==, 2);
-  for (guint i = 0; i < orphans->len; i++)
-    g_assert_true(pawl_store_orphan_settle(w.store, &g_array_index(orphans, PawlOrphan, i), "gone", NULL));
+  for (guint i = 0; i < orphans->len; i++) {
+    gboolean took = FALSE;
+    g_assert_true(pawl_store_orphan_settle(w.store, &g_array_index(orphans, PawlOrphan, i), "gone", &took, NULL));
+    g_assert_true(took);
+  }
   g_assert_cmpint(state_of(&w, &a), ==, PAWL_RUN_RETRY_WAIT);
   g_assert_cmpint(state_of(&w, &b), ==, PAWL_RUN_QUEUED);
   g_assert_cmpuint(pull(&w, 2), ==, 2);

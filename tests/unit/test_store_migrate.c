@@ -71,6 +71,22 @@ static void test_newer_and_drift(void) {
   folder_close();
 }
 
+/* A newer program's script says from which of the older ones on it serves; this program knows scripts up to its own newest. */
+static void test_newer_that_serves(void) {
+  folder_open();
+  pawl_store_close(open_how(PAWL_DB_READ_WRITE, TRUE, NULL));
+  gint mine = (gint)peek_int("SELECT max(number) FROM migrations");
+  poke("INSERT INTO migrations VALUES (%d, 'tomorrow', 'x', 1)", mine + 1);
+  poke("INSERT INTO meta VALUES ('schema.%d.serves', '%d')", mine + 1, mine);
+  PawlStore *store = open_how(PAWL_DB_READ_WRITE, TRUE, NULL);
+  g_assert_nonnull(store);
+  g_assert_cmpint(pawl_store_schema_version(store), ==, mine + 1);
+  pawl_store_close(store);
+  poke("UPDATE meta SET value = '%d' WHERE key LIKE 'schema.%%'", mine + 1);
+  assert_refused(PAWL_DB_READ_WRITE, TRUE, PAWL_ERROR_CONFIG, "and this pawl knows schemas up to");
+  folder_close();
+}
+
 /* The program's own scripts and one more, as the next version would have. */
 static void test_older(void) {
   folder_open();
@@ -143,6 +159,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/store/migrate/fresh", test_fresh);
   g_test_add_func("/store/migrate/meta", test_meta);
   g_test_add_func("/store/migrate/newer_and_drift", test_newer_and_drift);
+  g_test_add_func("/store/migrate/newer_that_serves", test_newer_that_serves);
   g_test_add_func("/store/migrate/older", test_older);
   g_test_add_func("/store/migrate/race", test_race);
   return g_test_run();

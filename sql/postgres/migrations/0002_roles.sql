@@ -15,7 +15,7 @@ BEGIN ATOMIC
     ('TABLE', 'output', 'S', 'S I D', '', 'S', ''),
     ('TABLE', 'output_until', 'S', 'S I U D', '', 'S', ''),
     ('TABLE', 'facts', 'S I', 'S I D', '', 'S', ''),
-    ('TABLE', 'ledger', 'S I', 'S I U D', '', 'S', ''),
+    ('TABLE', 'ledger', 'S I U(to_at_ms) U(count) U(count_exact) U(recorded_at_ms)', 'S I U D', '', 'S', ''),
     ('TABLE', 'cancels', 'S I', 'S I D', '', 'S', ''),
     ('TABLE', 'ready parked leased', 'S', 'S I U D', '', 'S', ''),
     ('TABLE', 'workers replicas', 'S', 'S I U D', '', 'S', ''),
@@ -24,14 +24,17 @@ BEGIN ATOMIC
     ('TABLE', 'tokens', 'S I U', 'S U(last_used_at_ms)', 'S', '', ''),
     ('TABLE', 'audit', 'S I', 'S I', '', 'S', ''),
     ('TABLE', 'meta', 'S', 'S I U', 'S', 'S', ''),
-    ('TABLE', 'migrations', 'S', 'S', 'S', 'S', ''),
+    ('TABLE', 'migrations', 'S', 'S', 'S', 'S', 'S'),
     ('TABLE', 'v_runs v_run v_attempt v_schedule v_ledger v_event v_partition', 'S', 'S', '', 'S', ''),
     ('SEQUENCE', 'event_numbers', 'u', 'u', '', '', ''),
     ('SEQUENCE', 'worker_generations', '', 'u', '', '', ''),
     ('FUNCTION', 'now_ms role_privileges privilege_differences', 'X', 'X', 'X', 'X', ''),
     ('FUNCTION', 'at partitions id_floor id_at_ms', 'X', 'X', '', 'X', ''),
     ('FUNCTION', 'ensure_partitions drop_partitions', '', 'X', '', '', ''),
-    ('FUNCTION', 'enqueue cancel retry', 'X', 'X', 'X', '', 'X')),
+    ('FUNCTION', 'enqueue cancel retry', 'X', 'X', 'X', '', 'X'),
+    ('FUNCTION', 'cancel_run unpause_runs release_runs', 'X', 'X', '', '', ''),
+    ('FUNCTION', 'move_runs', 'X', '', '', '', ''),
+    ('FUNCTION', 'end_pause sweep_cancels tidy_waiting', '', 'X', '', '', '')),
   named AS (
     SELECT k.kind, s.what, n.name, p.mark
     FROM said s
@@ -158,4 +161,13 @@ BEGIN
   RETURN QUERY SELECT * FROM pawl.privilege_differences(kind, role);
 END $$;
 
-REVOKE ALL ON FUNCTION pawl.role_privileges(), pawl.privilege_differences(text, name), pawl.grant_role(text, name) FROM PUBLIC;
+-- Makes a role of that name, with the caller's own right to do so. It may log in, but for the kind enqueue, which others are made members of.
+CREATE FUNCTION pawl.make_role(kind text, role name) RETURNS boolean
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  EXECUTE format('CREATE ROLE %I %s', role, CASE WHEN kind = 'enqueue' THEN 'NOLOGIN' ELSE 'LOGIN' END);
+  RETURN true;
+END $$;
+
+REVOKE ALL ON FUNCTION pawl.role_privileges(), pawl.privilege_differences(text, name), pawl.grant_role(text, name),
+  pawl.make_role(text, name) FROM PUBLIC;

@@ -139,44 +139,65 @@ BEGIN
   RETURN made.id;
 END $$;
 
--- Cancels a run: 'cancelled' when nobody had it, 'requested' when a worker has it and will stop it. The intent is written first; then the
--- run is looked for in ready, parked and leased, in a statement each, until it is found in one of them or has ended: it may be moved
--- meanwhile. Only a row that waits is locked, never a lease.
-CREATE FUNCTION pawl.cancel(run uuid, reason text DEFAULT NULL, requested_by text DEFAULT NULL) RETURNS text
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pawl, pg_temp AS $$
+-- Ends a run that waits, and its intent goes with it; false: it waits nowhere. Whoever moves it just now is waited for.
+CREATE FUNCTION pawl.end_waiting(run uuid, why text) RETURNS boolean
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-  actor CONSTANT text := coalesce(cancel.requested_by, session_user);
-  why CONSTANT text := coalesce(cancel.reason, 'cancelled by ' || actor);
-  state text;
   hot record;
 BEGIN
-  IF NOT EXISTS (SELECT 1 FROM pawl.runs r WHERE r.id = run) THEN
-    RAISE EXCEPTION 'there is no run %', run USING ERRCODE = 'PW404';
+  DELETE FROM pawl.ready h WHERE h.run_id = run RETURNING h.attempt, h.lease_version INTO hot;
+  IF NOT FOUND THEN
+    DELETE FROM pawl.parked h WHERE h.run_id = run RETURNING h.attempt, h.lease_version INTO hot;
   END IF;
+  IF NOT FOUND THEN RETURN false; END IF;
+  INSERT INTO pawl.attempts (run_id, attempt, state, last, reason, lease_version, finished_at_ms)
+  VALUES (run, hot.attempt, 'cancelled', true, why, hot.lease_version, pawl.now_ms());
+  PERFORM pawl.append_event(run, 'attempt.cancelled', hot.attempt, 5, NULL);
+  PERFORM pawl.append_event(run, 'run.cancelled', NULL, 5, NULL);
+  DELETE FROM pawl.cancels c WHERE c.run_id = run;
+  RETURN true;
+END $$;
+
+-- Cancels a run: 'cancelled' when nobody had it, 'requested' when a worker has it and will stop it, 'ended' when there was nothing to
+-- cancel any more. The intent is written first; then the run is looked for in ready, parked and leased, in a statement each, until it is found in
+-- one of them or has ended: it may be moved meanwhile. Only a row that waits is locked, never a lease.
+CREATE FUNCTION pawl.cancel_run(run uuid, why text, actor text) RETURNS text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
   INSERT INTO pawl.cancels (run_id, requested_at_ms, requested_by, reason) VALUES (run, pawl.now_ms(), actor, why)
     ON CONFLICT (run_id) DO NOTHING;
   PERFORM pawl.append_event(run, 'run.cancel_requested', NULL, NULL, format('{"actor":%s,"reason":%s}', to_json(actor), to_json(why)));
   FOR look IN 1 .. 100 LOOP
-    DELETE FROM pawl.ready h WHERE h.run_id = run RETURNING h.attempt, h.lease_version INTO hot;
-    IF NOT FOUND THEN
-      DELETE FROM pawl.parked h WHERE h.run_id = run RETURNING h.attempt, h.lease_version INTO hot;
-    END IF;
-    IF FOUND THEN
-      INSERT INTO pawl.attempts (run_id, attempt, state, last, reason, lease_version, finished_at_ms)
-      VALUES (run, hot.attempt, 'cancelled', true, why, hot.lease_version, pawl.now_ms());
-      PERFORM pawl.append_event(run, 'attempt.cancelled', hot.attempt, 5, NULL);
-      PERFORM pawl.append_event(run, 'run.cancelled', NULL, 5, NULL);
-      DELETE FROM pawl.cancels c WHERE c.run_id = run;
-      PERFORM pg_notify('pawl', '');
+    IF pawl.end_waiting(run, why) THEN
       RETURN 'cancelled';
     ELSIF EXISTS (SELECT 1 FROM pawl.leased h WHERE h.run_id = run) THEN
-      PERFORM pg_notify('pawl', '');
       RETURN 'requested';
     END IF;
-    SELECT CASE a.state WHEN 'lost' THEN 'failed' ELSE a.state END INTO state FROM pawl.attempts a WHERE a.run_id = run AND a.last;
-    EXIT WHEN FOUND;
+    EXIT WHEN EXISTS (SELECT 1 FROM pawl.attempts a WHERE a.run_id = run AND a.last);
   END LOOP;
-  RAISE EXCEPTION 'run % has ended already: %', right(run::text, 8), coalesce(state, 'it stands in no hot table') USING ERRCODE = 'PW409';
+  DELETE FROM pawl.cancels c WHERE c.run_id = run;
+  RETURN 'ended';
+END $$;
+
+-- What pawl.cancel_run() does, for people: a run that there is not, or that has ended, is an error.
+CREATE FUNCTION pawl.cancel(run uuid, reason text DEFAULT NULL, requested_by text DEFAULT NULL) RETURNS text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pawl, pg_temp AS $$
+DECLARE
+  actor CONSTANT text := coalesce(cancel.requested_by, session_user);
+  outcome text;
+  state text;
+BEGIN
+  IF NOT EXISTS (SELECT 1 FROM pawl.runs r WHERE r.id = run) THEN
+    RAISE EXCEPTION 'there is no run %', run USING ERRCODE = 'PW404';
+  END IF;
+  outcome := pawl.cancel_run(run, coalesce(cancel.reason, 'cancelled by ' || actor), actor);
+  IF outcome = 'ended' THEN
+    SELECT CASE a.state WHEN 'lost' THEN 'failed' ELSE a.state END INTO state FROM pawl.attempts a WHERE a.run_id = run AND a.last;
+    RAISE EXCEPTION 'run % has ended already: %', right(run::text, 8), coalesce(state, 'it stands in no hot table')
+      USING ERRCODE = 'PW409';
+  END IF;
+  PERFORM pg_notify('pawl', '');
+  RETURN outcome;
 END $$;
 
 -- Runs a finished run again, as a run of its own with the task's newest revision, the same input, trigger and nominal time; returns its id.
@@ -214,7 +235,8 @@ BEGIN
 END $$;
 
 REVOKE ALL ON FUNCTION pawl.duration_ms(text), pawl.new_id(bigint), pawl.append_event(uuid, text, integer, integer, text),
-  pawl.create_run(pawl.runs, bigint), pawl.find_task(text, text), pawl.enqueue(text, text, text, integer, timestamptz, text, text, uuid),
+  pawl.create_run(pawl.runs, bigint), pawl.find_task(text, text), pawl.end_waiting(uuid, text), pawl.cancel_run(uuid, text, text),
+  pawl.enqueue(text, text, text, integer, timestamptz, text, text, uuid),
   pawl.cancel(uuid, text, text), pawl.retry(uuid, text) FROM PUBLIC;
 
 DO $$ BEGIN
@@ -222,5 +244,6 @@ DO $$ BEGIN
     GRANT USAGE ON SCHEMA pawl TO pawl_enqueue;
     GRANT EXECUTE ON FUNCTION pawl.enqueue(text, text, text, integer, timestamptz, text, text, uuid), pawl.cancel(uuid, text, text),
       pawl.retry(uuid, text) TO pawl_enqueue;
+    GRANT SELECT ON pawl.migrations TO pawl_enqueue;
   END IF;
 END $$;
