@@ -2,9 +2,9 @@
 /* pawl status: the first thing one types. Is it running, on which store, what failed, what is late, what comes next. */
 #include "base/clock.h"
 #include "base/error.h"
-#include "cli/replicas.h"
 #include "cli/shapes.h"
 #include "cli/verbs.h"
+#include "store/replicas.h"
 
 #define LATE_MS (5 * PAWL_SECOND_MS) /* due for longer than this is worth a word */
 
