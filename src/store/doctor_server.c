@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* doctor on a shared store: what the server promises, and what is around it. Most of this is the server's business and is settled once; a check
- * fails where pawl's guarantees or its pace depend on it. */
+/* doctor on a shared store: what the server promises, and what is around it. Most of this is the server's business and is settled once;
+ * a check fails where pawl's guarantees or its pace depend on it. */
 #include "base/clock.h"
 #include "store/doctor_private.h"
 #include "store/replicas.h"
@@ -34,7 +34,8 @@ static void add_failover(GPtrArray *checks, PawlRows *rows) {
       level);
   else if (*names != '\0')
     pawl_check_add(checks, "failover", TRUE, NULL,
-      "asynchronous for pawl (synchronous_commit local): a promotion can lose the last commits, and with them G1, G5 and G8 for what they said");
+      "asynchronous for pawl (synchronous_commit local): a promotion can lose the last commits, and with them G1, G5 and G8 for "
+      "what they said");
   else if (standbys > 0)
     pawl_check_add(checks, "failover", TRUE, NULL,
       "asynchronous, %" G_GINT64_FORMAT

@@ -202,6 +202,11 @@ def test_a_store_of_its_own_has_no_replicas_and_no_roles(box):
     assert "has no roles" in box.refused("db", "grant", "viewer", "x", code=78)
 
 
+def test_no_password_is_shown_before_there_is_a_schema(pg):
+    done = pg.box.cli("status", env={"PAWL_DATABASE_URL": f"postgresql://owner:s3cret@/sql?host={pg.folder}"})
+    assert done.code == 69 and "no pawl schema" in done.err and "s3cret" not in done.out + done.err
+
+
 def test_no_password_is_shown(ready_pg):
     env = {"PAWL_DATABASE_URL": f"postgresql://owner:s3cret@/sql?host={ready_pg.folder}"}
     for verb in (["status"], ["db", "status"], ["db", "plan"], ["doctor"], ["replicas"]):
