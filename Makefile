@@ -116,13 +116,15 @@ install: all
 	install -m 644 $(MODULES:%=build/%) $(DESTDIR)$(PREFIX)/lib/pawl/
 	sed 's|@PREFIX@|$(PREFIX)|g' packaging/pawl.service >build/pawl.service
 	install -m 644 build/pawl.service $(DESTDIR)$(UNITDIR)/pawl.service
+	sed 's|@PREFIX@|$(PREFIX)|g' packaging/pawl-replica.service >build/pawl-replica.service
+	install -m 644 build/pawl-replica.service $(DESTDIR)$(UNITDIR)/pawl-replica.service
 	install -m 644 README.md LICENSE $(DESTDIR)$(PREFIX)/share/doc/pawl/
 	install -m 644 docs/guide/*.md $(DESTDIR)$(PREFIX)/share/doc/pawl/guide/
 	install -m 644 examples/*.yaml $(DESTDIR)$(PREFIX)/share/doc/pawl/examples/
 
 ## uninstall: removes what install put there
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/pawl $(DESTDIR)$(UNITDIR)/pawl.service
+	rm -f $(DESTDIR)$(PREFIX)/bin/pawl $(DESTDIR)$(UNITDIR)/pawl.service $(DESTDIR)$(UNITDIR)/pawl-replica.service
 	rm -rf $(DESTDIR)$(PREFIX)/libexec/pawl $(DESTDIR)$(PREFIX)/lib/pawl $(DESTDIR)$(PREFIX)/share/doc/pawl
 
 ## clean: removes every build folder

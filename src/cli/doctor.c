@@ -4,6 +4,7 @@
 #include "cli/runner_path.h"
 #include "cli/shapes.h"
 #include "cli/verbs.h"
+#include "store/schema.h"
 
 #include <errno.h>
 #include <linux/magic.h>
@@ -15,9 +16,18 @@
 #define MAGIC_CEPH 0x00C36400u
 #define MAGIC_9P 0x01021997u
 
+typedef struct {
+  char **roles;
+} DoctorOptions;
+
+static const PawlOption options[] = {
+  {"role", 0, PAWL_OPTION_TEXTS, offsetof(DoctorOptions, roles), "KIND=ROLE", "Has this role exactly the rights of its kind; repeatable", 0,
+    0, 0},
+};
 static const PawlExample examples[] = {
   {"pawl doctor", "is the store whole, and can pawl work here"},
   {"pawl doctor --json", "for monitoring; exit code 1 when a check fails"},
+  {"pawl doctor --role runtime=pawl_runtime --role viewer=grafana", "the rights of roles of PostgreSQL too"},
 };
 
 static void add(GPtrArray *checks, const char *name, gboolean ok, const char *fix, const char *format, ...) G_GNUC_PRINTF(5, 6);
@@ -68,10 +78,33 @@ static void check_folder(GPtrArray *checks, const char *url) {
 /* Whether anything fires: no fault of the store's, so it never fails. */
 static void check_process(GPtrArray *checks, PawlStore *store) {
   gint64 pid = pawl_db_holder(pawl_store_db(store));
+  if (pawl_store_shared(store)) return; /* `replicas` says it */
   if (pid != 0)
     add(checks, "process", TRUE, NULL, "pawl up is running, pid %" G_GINT64_FORMAT, pid);
   else
     add(checks, "process", TRUE, NULL, "pawl up is not running; nothing is started until it does");
+}
+
+/* "KIND=ROLE" each. */
+static gboolean check_roles(PawlCall *call, const char *url, GPtrArray *checks, GError **error) {
+  const DoctorOptions *given = call->options;
+  for (gsize i = 0; given->roles != NULL && given->roles[i] != NULL; i++) {
+    g_auto(GStrv) parts = g_strsplit(given->roles[i], "=", 2);
+    g_autoptr(GPtrArray) differs = g_ptr_array_new_with_free_func((GDestroyNotify)pawl_privilege_free);
+    if (g_strv_length(parts) != 2) {
+      pawl_usage_error(call, error, "--role '%.60s': write KIND=ROLE", given->roles[i]);
+      return FALSE;
+    }
+    if (!pawl_schema_role(url, parts[0], parts[1], FALSE, differs, error)) return FALSE;
+    g_autoptr(GString) text = g_string_new(NULL);
+    for (guint j = 0; j < differs->len; j++) {
+      const PawlPrivilege *p = g_ptr_array_index(differs, j);
+      g_string_append_printf(text, "%s%s %s ON %s", j > 0 ? ", " : "", p->difference, p->privilege, p->object);
+    }
+    g_autofree char *fix = g_strdup_printf("`pawl db grant %s %s` as the owner of the schema", parts[0], parts[1]);
+    add(checks, "role", differs->len == 0, fix, "%s (%s): %s", parts[1], parts[0], differs->len > 0 ? text->str : "exactly its rights");
+  }
+  return TRUE;
 }
 
 static json_t *json_checks(const GPtrArray *checks, gboolean ok) {
@@ -111,10 +144,11 @@ static int run(PawlCall *call, GError **error) {
   if (!pawl_settings_store(call->settings, &url, &source, error)) return PAWL_EXIT_USAGE;
   check_runner(checks);
   check_folder(checks, url);
-  pawl_out_progress(call->out, "checking %s", url);
+  pawl_out_progress(call->out, "checking the store");
   g_autoptr(PawlStore) store = pawl_call_store(call, PAWL_DB_READ_ONLY, &why);
   if (store != NULL) check_process(checks, store);
   if (store != NULL && !pawl_store_doctor(store, checks, &why)) pawl_store_close(g_steal_pointer(&store));
+  if (store != NULL && !check_roles(call, url, checks, error)) return PAWL_EXIT_FAILED;
   pawl_out_progress_end(call->out);
   for (guint i = 0; i < checks->len; i++) ok = ok && ((const PawlCheck *)g_ptr_array_index(checks, i))->ok;
   if (store == NULL) {
@@ -138,5 +172,6 @@ const PawlVerb pawl_verb_doctor = {
   .description = "Reads all history, so it takes a while on a big store. Exit code 1 when a check fails.",
   .json = "{ok, checks: [{name, ok, text, fix}]}",
   PAWL_EXAMPLES(examples),
+  PAWL_OPTIONS(options, DoctorOptions),
   .run = run,
 };

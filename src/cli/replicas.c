@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pawl replicas: who schedules and works on a shared store. */
-#include "cli/replicas.h"
+#include "store/replicas.h"
 
 #include "base/error.h"
 #include "cli/shapes.h"
@@ -12,12 +12,6 @@ static const PawlExample examples[] = {
   {"pawl replicas", "who lives, by the database's clock"},
   {"pawl replicas --json | jq -r '.[] | select(.state == \"silent\") | .name'", "who has not been heard of"},
 };
-
-const char *pawl_replica_state(const PawlReplica *replica) {
-  return replica->ended_at_ms == 0 && replica->age_ms > PAWL_REPLICA_SILENT_MS ? "silent" : replica->state;
-}
-
-gboolean pawl_replica_lives(const PawlReplica *replica) { return replica->ended_at_ms == 0 && replica->age_ms <= PAWL_REPLICA_SILENT_MS; }
 
 static PawlColour colour_of(const char *state) {
   if (strcmp(state, "ready") == 0) return PAWL_COLOUR_GOOD;

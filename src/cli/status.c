@@ -2,9 +2,9 @@
 /* pawl status: the first thing one types. Is it running, on which store, what failed, what is late, what comes next. */
 #include "base/clock.h"
 #include "base/error.h"
-#include "cli/replicas.h"
 #include "cli/shapes.h"
 #include "cli/verbs.h"
+#include "store/replicas.h"
 
 #define LATE_MS (5 * PAWL_SECOND_MS) /* due for longer than this is worth a word */
 
@@ -43,8 +43,10 @@ static gboolean take_picture(PawlCall *call, Picture *picture, GError **error) {
   g_autoptr(GError) why = NULL;
   if (!pawl_settings_store(call->settings, &picture->url, &picture->source, error)) return FALSE;
   picture->store = pawl_call_store_if_any(call, PAWL_DB_READ_ONLY, FALSE, &why);
-  if (picture->store == NULL && g_error_matches(why, PAWL_ERROR, PAWL_ERROR_NOT_FOUND)) return TRUE;
-  if (picture->store == NULL) {
+  gboolean absent = g_error_matches(why, PAWL_ERROR, PAWL_ERROR_NOT_FOUND);
+  if (absent && g_str_has_prefix(picture->url, "sqlite:")) return TRUE;
+  if (picture->store == NULL) { /* of a server without a schema the message says it, and shows no password */
+    if (absent) why->code = PAWL_ERROR_UNAVAILABLE;
     g_propagate_error(error, g_steal_pointer(&why));
     return FALSE;
   }

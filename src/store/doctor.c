@@ -179,8 +179,10 @@ static gboolean check_clock(PawlStore *store, GPtrArray *checks, GError **error)
 }
 
 gboolean pawl_store_doctor(PawlStore *store, GPtrArray *checks, GError **error) {
+  if (store->shared && !pawl_doctor_pooler(store, checks, error)) return FALSE;
   if (!pawl_db_begin(store->db, PAWL_TX_READ, error)) return FALSE;
-  gboolean ok = check_file(store, checks, error) && check_schema(store, checks, error) && check_durability(store, checks, error) &&
+  gboolean ok = (store->shared || check_file(store, checks, error)) && check_schema(store, checks, error) &&
+                (store->shared ? pawl_doctor_server(store, checks, error) : check_durability(store, checks, error)) &&
                 check_drift(store, checks, error) && pawl_doctor_one_run(store, checks, error) &&
                 pawl_doctor_accounted(store, checks, error) && check_pools(store, checks, error) && check_limits(store, checks, error) &&
                 check_clock(store, checks, error);

@@ -13,6 +13,12 @@ void pawl_replica_free(PawlReplica *replica) {
   g_free(replica);
 }
 
+gboolean pawl_replica_lives(const PawlReplica *replica) { return replica->ended_at_ms == 0 && replica->age_ms <= PAWL_REPLICA_SILENT_MS; }
+
+const char *pawl_replica_state(const PawlReplica *replica) {
+  return replica->ended_at_ms == 0 && !pawl_replica_lives(replica) ? "silent" : replica->state;
+}
+
 gboolean pawl_store_replica_open(PawlStore *store, const PawlReplica *replica, GError **error) {
   return !store->shared || pawl_db_exec(store->db, PAWL_SQL_REPLICA_INSERT, NULL, error,
                              PAWL_ROW(pawl_id(&replica->id), pawl_text(replica->name), pawl_text(PAWL_VERSION), pawl_text(replica->host),

@@ -3,12 +3,19 @@
 #pragma once
 #include "store/store.h"
 
+#define PAWL_REPLICA_SILENT_MS 30000 /* three heartbeats */
+#define PAWL_REPLICA_CONNECTIONS 5   /* main, scheduler, bell, worker, renewer */
+
 typedef struct {
   PawlId id;
   char *name, *version, *host, *address /* of its health door; NULL: none */, *state;
   gint64 pid, started_at_ms, heartbeat_at_ms, ended_at_ms /* 0: it has not */, age_ms /* since the heartbeat */, claims;
 } PawlReplica;
 void pawl_replica_free(PawlReplica *replica);
+/* The state as people see it: as stored, or "silent". Borrowed. */
+const char *pawl_replica_state(const PawlReplica *replica);
+/* It has not ended and was heard of lately. */
+gboolean pawl_replica_lives(const PawlReplica *replica);
 
 gboolean pawl_store_replica_open(PawlStore *store, const PawlReplica *replica, GError **error);
 /* `state`: starting, ready, unready, draining, ended. Rows of replicas that fell silent a day ago go by the way. */

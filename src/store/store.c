@@ -23,6 +23,7 @@ PawlStore *pawl_store_open(const PawlStoreOptions *options, GError **error) {
     .idle_ms = MIN(5000, lease_ms * 4 / 5), /* a backend that hangs on to a row is gone before the claim is */
     .synchronous_commit = options->synchronous_commit,
     .interrupt_fd = options->interrupt_fd};
+  gint64 opened_us = g_get_monotonic_time();
   PawlDb *db = pawl_db_open(&how, &why);
   if (db == NULL) {
     g_propagate_error(error, with_advice(why));
@@ -43,6 +44,7 @@ PawlStore *pawl_store_open(const PawlStoreOptions *options, GError **error) {
   store->db = db;
   store->actor = g_strdup(options->actor != NULL ? options->actor : "unknown");
   store->schema_version = version;
+  store->opened_us = opened_us;
   store->shared = pawl_db_server(db) != NULL;
   store->serializable = options->serializable;
   store->replica = g_strdup(options->replica);

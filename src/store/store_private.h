@@ -10,6 +10,7 @@ struct PawlStore {
   char *actor;
   PawlSpecCache *specs; /* made at first use; pawl_spec_cache_free() at close */
   gint schema_version;
+  gint64 opened_us; /* by the monotonic clock */
   gboolean shared, serializable;
   char *replica; /* NULL: it claims nothing */
   gint64 claim_lease_ms;

@@ -202,8 +202,65 @@ def test_a_store_of_its_own_has_no_replicas_and_no_roles(box):
     assert "has no roles" in box.refused("db", "grant", "viewer", "x", code=78)
 
 
+def test_no_password_is_shown_before_there_is_a_schema(pg):
+    done = pg.box.cli("status", env={"PAWL_DATABASE_URL": f"postgresql://owner:s3cret@/sql?host={pg.folder}"})
+    assert done.code == 69 and "no pawl schema" in done.err and "s3cret" not in done.out + done.err
+
+
 def test_no_password_is_shown(ready_pg):
     env = {"PAWL_DATABASE_URL": f"postgresql://owner:s3cret@/sql?host={ready_pg.folder}"}
     for verb in (["status"], ["db", "status"], ["db", "plan"], ["doctor"], ["replicas"]):
         done = ready_pg.box.cli(*verb, "--json", env=env)
         assert "s3cret" not in done.out + done.err, verb
+
+
+# ---- doctor ----
+def checks(done):
+    return {row["name"]: row for row in json.loads(done.out)["checks"]}
+
+
+@pytest.fixture
+def sound_pg(ready_pg):
+    """The tests' servers run with fsync off; what doctor says of it is one test's business."""
+    ready_pg.owner("SELECT pawl.ensure_partitions()")
+    return ready_pg
+
+
+def test_doctor_speaks_of_the_server(sound_pg):
+    box = sound_pg.box
+    found = checks(box.cli("doctor", "--json"))
+    assert [name for name, row in found.items() if not row["ok"]] == ["durability"], found  # that server has fsync off
+    assert found["durability"]["text"] == "fsync off, full_page_writes on"
+    assert found["failover"]["text"].startswith("no standby") and found["pooler"]["text"] == "none seen"
+    assert "journal" not in found and "integrity" not in found, "those are SQLite's"
+    assert {"schema", "vacuum", "held", "connections", "ranges", "replicas", "one-run", "accounted", "node clock"} <= set(found)
+    sound_pg.root("ALTER DATABASE sql CONNECTION LIMIT 3")
+    assert not checks(box.cli("doctor", "--json"))["connections"]["ok"]
+
+
+def test_doctor_on_a_sick_server(sound_pg):
+    box = sound_pg.box
+    sound_pg.owner("ALTER TABLE pawl.ready SET (autovacuum_enabled = off)")
+    sound_pg.owner("INSERT INTO pawl.replicas (id, name, version, host, pid, state, started_at_ms, heartbeat_at_ms)"
+                   " VALUES (gen_random_uuid(), 'gone', '0', 'far', 1, 'ready', 1, pawl.now_ms() - 60000)")
+    with sound_pg.database.connect() as idle:
+        idle.execute("BEGIN")
+        idle.execute("SELECT count(*) FROM pawl.tasks")
+        wait_until(lambda: not checks(box.cli("doctor", "--json"))["held"]["ok"], 45, what="an old idle transaction is named")
+        done = box.cli("doctor", "--json")
+        found = checks(done)
+    assert done.code == 1
+    assert "is idle in a transaction" in found["held"]["text"]
+    assert "ready" in found["vacuum"]["text"] and not found["vacuum"]["ok"]
+    assert "gone on far" in found["replicas"]["text"] and not found["replicas"]["ok"]
+    assert checks(box.cli("doctor", "--json"))["held"]["ok"]
+
+
+def test_doctor_compares_roles(sound_pg):
+    box = sound_pg.box
+    sound_pg.root("CREATE ROLE reads LOGIN")
+    assert not checks(box.cli("doctor", "--role", "viewer=reads", "--json"))["role"]["ok"]
+    box.ok("db", "grant", "viewer", "reads")
+    assert checks(box.cli("doctor", "--role", "viewer=reads", "--json"))["role"]["ok"]
+    assert checks(box.cli("doctor", "--json", env=sound_pg.as_role("reads")))["schema"]["ok"], "a viewer may look"
+    assert "KIND=ROLE" in box.refused("doctor", "--role", "viewer", code=2)
