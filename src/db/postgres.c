@@ -5,6 +5,7 @@
 #include "base/module.h"
 #include "db/postgres_private.h"
 
+#include <poll.h>
 #include <string.h>
 
 /* ---- opening ---- */
@@ -23,8 +24,19 @@ static void close_postgres(PawlDb *base) { pawl_pg_free((PawlPg *)base); }
 
 static gboolean alive(const PawlPg *pg) { return pg->conn != NULL && PQstatus(pg->conn) == CONNECTION_OK; }
 
-/* A server that ended the connection while it was idle has said so, and nothing was read since. */
-static gboolean ended_while_idle(PawlPg *pg) { return !PQconsumeInput(pg->conn) || PQstatus(pg->conn) != CONNECTION_OK; }
+static gboolean readable(const PawlPg *pg) {
+  struct pollfd fd = {.fd = PQsocket(pg->conn), .events = POLLIN};
+  return poll(&fd, 1, 0) > 0;
+}
+
+/* A server that ended the connection while it was idle has said so, and nothing was read since. Its last word comes by one read and the
+ * end of the stream by the next, so all that is there is read. */
+static gboolean ended_while_idle(PawlPg *pg) {
+  do {
+    if (!PQconsumeInput(pg->conn) || PQstatus(pg->conn) != CONNECTION_OK) return TRUE;
+  } while (readable(pg));
+  return FALSE;
+}
 
 static gboolean ready(PawlPg *pg, const char *where, GError **error) {
   if (pg->base.in_tx) {
@@ -215,7 +227,13 @@ static gboolean script_postgres(PawlDb *base, const char *script, GError **error
     pawl_pg_disconnect(pg);
     return FALSE;
   }
-  return take_script(pg, until_us, error) && PQenterPipelineMode(pg->conn);
+  if (!take_script(pg, until_us, error)) {
+    if (alive(pg)) PQenterPipelineMode(pg->conn);
+    return FALSE;
+  }
+  if (PQenterPipelineMode(pg->conn)) return TRUE;
+  pawl_pg_set_lost(error, PAWL_ERROR_UNAVAILABLE, pg->conn, "script");
+  return FALSE;
 }
 
 /* ---- wake-ups, the hold ---- */

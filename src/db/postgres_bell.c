@@ -38,18 +38,19 @@ static gboolean listen_now(Bell *bell) {
   return pawl_pg_pipeline_run(pipeline, NULL, NULL);
 }
 
-/* Until the connection breaks or the bell is closed. */
+/* Until the connection breaks or the bell is closed. What came together with the answer to LISTEN is in libpq's buffer already, where no
+ * poll sees it: so first the notes, then the wait. */
 static void hear(Bell *bell) {
   for (;;) {
     struct pollfd fds[] = {{.fd = PQsocket(bell->pg->conn), .events = POLLIN}, {.fd = bell->stop_fd, .events = POLLIN}};
     gboolean heard = FALSE;
-    if (poll(fds, 2, -1) < 0) continue;
-    if (fds[1].revents != 0 || !PQconsumeInput(bell->pg->conn)) return;
     for (PGnotify *note = PQnotifies(bell->pg->conn); note != NULL; note = PQnotifies(bell->pg->conn)) {
       PQfreemem(note);
       heard = TRUE;
     }
     if (heard) ring(bell);
+    if (poll(fds, 2, -1) < 0) continue;
+    if (fds[1].revents != 0 || !PQconsumeInput(bell->pg->conn)) return;
   }
 }
 

@@ -23,4 +23,8 @@ void pawl_upkeep_sweep(PawlStore *store) {
   guint settled = 0;
   if (!pawl_store_sweep(store, &settled, &failed))
     pawl_log(PAWL_LOG_WARNING, "sweep.failed", "what was left over could not be looked for", "reason", failed->message, NULL);
+  else if (settled > 0) {
+    g_autofree char *count = g_strdup_printf("%u", settled);
+    pawl_log(PAWL_LOG_NOTICE, "sweep.settled", "what two had written at the same moment was settled", "rows", count, NULL);
+  }
 }

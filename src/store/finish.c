@@ -134,16 +134,12 @@ static const PawlTransition *decide_end(const Lease *lease, const PawlFinish *fi
   return pawl_machine_find(started ? PAWL_ATTEMPT_RUNNING : PAWL_ATTEMPT_LEASED, finish->event, retry);
 }
 
-gboolean pawl_store_give_back(
-  PawlStore *store, const PawlId *run, gint attempt, gint64 lease_version, const char *reason, gboolean *ret_moved, GError **error) {
-  gint64 moved = 0;
-  if (!pawl_db_exec(
-        store->db, PAWL_SQL_READY_FROM_LEASED, &moved, error, PAWL_ROW(pawl_id(run), PAWL_INT(attempt), PAWL_INT(lease_version))))
-    return FALSE;
-  *ret_moved = moved != 0;
-  return moved == 0 || (pawl_db_exec(store->db, PAWL_SQL_LEASE_DELETE, NULL, error,
-                          PAWL_ROW(pawl_id(run), PAWL_INT(attempt), PAWL_INT(lease_version), PAWL_NULL)) &&
-                         pawl_store_act(store, run, "attempt.given_back", error, "reason", reason, NULL));
+/* A granted attempt of which nothing ran waits again; no attempt is used up. */
+static gboolean give_back(PawlStore *store, const Lease *lease, const char *reason, GError **error) {
+  PawlValue run = pawl_id(&lease->run), attempt = PAWL_INT(lease->attempt), lease_version = PAWL_INT(lease->lease_version);
+  return pawl_db_exec(store->db, PAWL_SQL_READY_FROM_LEASED, NULL, error, PAWL_ROW(run, attempt, lease_version)) &&
+         pawl_db_exec(store->db, PAWL_SQL_LEASE_DELETE, NULL, error, PAWL_ROW(run, attempt, lease_version, PAWL_NULL)) &&
+         pawl_store_act(store, &lease->run, "attempt.given_back", error, "reason", reason, NULL);
 }
 
 /* A spec that cannot be read (a damaged row) leaves the attempt its end and takes the retries: one bad row holds up nothing. NULL with
@@ -160,12 +156,11 @@ static const PawlTaskSpec *readable_spec(PawlStore *store, const Lease *lease, G
 
 static gboolean finish_leased(PawlStore *store, const Lease *lease, PawlFinish *finish, GError **error) {
   gint64 wait_ms = 0;
-  gboolean moved;
   GError *failed = NULL;
   if (finish->event == PAWL_EVENT_LOSE && lease->started_at_ms == 0 && finish->started_at_ms == 0) { /* nothing of it ran */
     finish->accepted = TRUE;
     finish->run_state = PAWL_RUN_QUEUED;
-    return pawl_store_give_back(store, &lease->run, lease->attempt, lease->lease_version, finish->reason, &moved, error);
+    return give_back(store, lease, finish->reason, error);
   }
   const PawlTaskSpec *spec = readable_spec(store, lease, &failed);
   if (failed != NULL) {
@@ -241,7 +236,7 @@ gboolean pawl_store_finish(PawlStore *store, PawlFinish *finishes, guint n, GErr
   return ok;
 }
 
-gboolean pawl_store_finish_lost(PawlStore *store, const PawlOrphan *orphan, const char *reason, gboolean *ret_took, GError **error) {
+gboolean pawl_store_orphan_settle(PawlStore *store, const PawlOrphan *orphan, const char *reason, gboolean *ret_took, GError **error) {
   GError *failed = NULL;
   Lease lease;
   gboolean take;

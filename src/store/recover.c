@@ -51,27 +51,6 @@ gboolean pawl_store_may_settle(PawlStore *store, const PawlOrphan *orphan, gbool
   return TRUE;
 }
 
-static gboolean give_back(PawlStore *store, const PawlOrphan *orphan, const char *reason, gboolean *ret_took, GError **error) {
-  gboolean take, took = FALSE;
-  if (!pawl_db_begin(store->db, PAWL_TX_WRITE, error)) return FALSE;
-  if (!pawl_store_may_settle(store, orphan, &take, error)) {
-    pawl_db_rollback(store->db);
-    return FALSE;
-  }
-  if (take && !pawl_store_give_back(store, &orphan->run, orphan->attempt, orphan->lease_version, reason, &took, error)) {
-    pawl_db_rollback(store->db);
-    return FALSE;
-  }
-  if (!pawl_db_commit(store->db, error)) return FALSE;
-  *ret_took = took;
-  return TRUE;
-}
-
-gboolean pawl_store_orphan_settle(PawlStore *store, const PawlOrphan *orphan, const char *reason, gboolean *ret_took, GError **error) {
-  if (!orphan->started) return give_back(store, orphan, reason, ret_took, error);
-  return pawl_store_finish_lost(store, orphan, reason, ret_took, error);
-}
-
 /* ---- drift ---- */
 
 typedef struct {

@@ -111,15 +111,9 @@ gboolean pawl_store_resume_expired(PawlStore *store, GError **error);
  * back. `ret_found` FALSE: it waits nowhere. */
 gboolean pawl_store_end_waiting(
   PawlStore *store, const PawlId *run, PawlMachineEvent event, const char *reason, gboolean *ret_found, GError **error);
-/* The end of a started attempt by somebody who proved its worker dead: LOSE under the fence (attempt, lease version), then the retry
- * rule. A transaction of its own. `ret_took` FALSE: it was gone, or is somebody else's. */
-gboolean pawl_store_finish_lost(PawlStore *store, const PawlOrphan *orphan, const char *reason, gboolean *ret_took, GError **error);
 /* On a shared store a lease of somebody else is settled only once it has run out by the server's clock. Inside the transaction that settles
  * it; `ret_take` FALSE: it was renewed, or somebody else is at it. */
 gboolean pawl_store_may_settle(PawlStore *store, const PawlOrphan *orphan, gboolean *ret_take, GError **error);
-/* A granted attempt of which nothing ran waits again; no attempt is used up. Does nothing where the fence (attempt, lease version) fell. */
-gboolean pawl_store_give_back(
-  PawlStore *store, const PawlId *run, gint attempt, gint64 lease_version, const char *reason, gboolean *ret_moved, GError **error);
 /* Something a limit of the task counts went away, or its limits changed: moves as many of its parked rows (limit, overlap) back to ready
  * as there is room for, at most 256. */
 gboolean pawl_store_task_release(PawlStore *store, const PawlId *task, GError **error);

@@ -23,11 +23,13 @@ tasks:
     pool: two
     triggers: {e: {every: 1s, overlap: {queue: 3}}, f: {every: 1s, offset: 500ms, overlap: {queue: 3}}}
   replaces: {exec: [sleep, "1.5"], pool: two, triggers: {e: {every: 1s, overlap: replace}}}
-  limited: {exec: [sleep, "0.2"], pool: three, max_active: 2, triggers: {e: {every: 1s, overlap: allow}}}
+  limited: {exec: [sleep, "0.2"], pool: three, max_active: 2, triggers: {e: {every: 1s, overlap: allow, task_revision: 1}}}
   single: {exec: ["false"], pool: one, max_active: 1, retry: {attempts: 2, backoff: 200ms}}
   wide: {exec: [sleep, "0.1"], pool: three, slots: 2}
   plain: {exec: ["true"], pool: three}
 """
+# The trigger of `limited` stays with its first revision: one limit, runs in two pools.
+FIRST = BUNDLE.replace('"0.2"], pool: three', '"0.2"], pool: two').replace(", task_revision: 1", "")
 TASKS = ["skips", "queues", "replaces", "limited", "single", "wide", "plain"]
 
 # A pool that was made smaller holds what it held; what counts is what it was given since. One statement, so one snapshot.
@@ -94,6 +96,7 @@ def rules(cluster, over):
 
 def test_limits_hold_at_every_instant(cluster):
     since = cluster.db.server.log_mark()
+    cluster.apply(FIRST)
     cluster.apply(BUNDLE)
     options = ("--slots", "12", "--lease", "3s")
     for name in ("r0", "r1"):
@@ -140,3 +143,23 @@ def test_limits_hold_at_every_instant(cluster):
     cluster.stop()
     said = [m.group(0) for m in cluster.db.server.log_lines(since, app="pawl", db=cluster.db.name) if m["state"] != "08006"]
     assert said == []  # but for the connections of the one that was killed
+
+
+def test_a_task_whose_gate_is_held_waits_and_hides_nobody(cluster):
+    """One limit over all pools: whoever hands out holds the task's gate from before he counts until he has committed."""
+    since = cluster.db.server.log_mark()
+    cluster.apply(BUNDLE)
+    for trigger in ("skips/e", "queues/e", "queues/f", "replaces/e", "limited/e"):
+        cluster.cli("pause", trigger)
+    cluster.up("r0", "--slots", "4")
+    ended = ("SELECT count(*) FROM pawl.attempts a JOIN pawl.runs r ON r.id = a.run_id JOIN pawl.tasks t ON t.id = r.task_id"
+             " WHERE t.name = %s")
+    with cluster.db.connect() as other, other.transaction():
+        other.execute("SELECT FROM pawl.task_gates g JOIN pawl.tasks t ON t.id = g.task_id WHERE t.name = 'limited' FOR NO KEY UPDATE OF g")
+        for task in ("limited", "plain", "plain"):
+            cluster.one("SELECT pawl.enqueue(%s)", task)
+        wait_until(lambda: cluster.one(ended, "plain") == 2)
+        assert cluster.one("SELECT count(*) FROM pawl.ready h JOIN pawl.tasks t ON t.id = h.task_id WHERE t.name = 'limited'") == 1
+    wait_until(lambda: cluster.one(ended, "limited") == 1)
+    cluster.stop()
+    cluster.assert_no_complaint(since)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The nets of replicas on PostgreSQL: drift is put aside once, what two who wrote at once left over is settled, and what is old goes, by one
-replica at a time and without a line in the server's log."""
+"""The nets of replicas on PostgreSQL: drift is put aside once, what two who wrote at once left over is settled, and what is old goes, by
+one replica at a time and without a line in the server's log."""
 import uuid
 
 import pytest

@@ -1,0 +1,6 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- step: a number of a transaction; part: counts its rows.
+CREATE TABLE pawl.steps (step bigint NOT NULL, part bigint NOT NULL, bytes bytea NOT NULL, PRIMARY KEY (step, part));
+CREATE TABLE pawl.children (name text NOT NULL REFERENCES pawl.counters (name) DEFERRABLE INITIALLY IMMEDIATE);
+CREATE FUNCTION pawl.now_ms() RETURNS bigint LANGUAGE sql VOLATILE AS $$
+  SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint $$;

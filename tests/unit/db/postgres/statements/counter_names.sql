@@ -1,0 +1,4 @@
+-- counter_names: all counters.
+-- params: -
+-- columns: name:text
+SELECT name FROM pawl.counters ORDER BY name;

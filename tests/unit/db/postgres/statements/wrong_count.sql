@@ -1,0 +1,4 @@
+-- wrong_count: declares one column of two.
+-- params: -
+-- columns: n:int
+SELECT 1, 2;
