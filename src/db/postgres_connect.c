@@ -201,6 +201,14 @@ void pawl_pg_lay_ghost(PawlPg *pg) {
   pawl_pg_pipeline_run(pipeline, NULL, NULL); /* a failure leaves it to the server's keep-alives */
 }
 
+static gboolean greet(PawlPg *pg, GError **error) {
+  gint64 usual_ms = pg->options.statement_ms;
+  pg->options.statement_ms = pg->options.connect_ms;
+  gboolean ok = is_postgresql(pg, error) && read_server(pg, error);
+  pg->options.statement_ms = usual_ms;
+  return ok;
+}
+
 gboolean pawl_pg_connect(PawlPg *pg, GError **error) {
   PQconninfoOption *parsed = parse_url(pg->url, error);
   if (parsed == NULL) return FALSE;
@@ -214,7 +222,7 @@ gboolean pawl_pg_connect(PawlPg *pg, GError **error) {
     pawl_pg_set_lost(error, PAWL_ERROR_UNAVAILABLE, pg->conn, "connect");
     ok = FALSE;
   }
-  if (ok && is_postgresql(pg, error) && read_server(pg, error)) {
+  if (ok && greet(pg, error)) {
     pg->direct = PQbackendPID(pg->conn) == pg->base.server.pid; /* a pooler makes its own */
     pawl_pg_lay_ghost(pg);
     return TRUE;

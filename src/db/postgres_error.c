@@ -13,8 +13,7 @@ static const struct {
   {"08", PAWL_ERROR_UNAVAILABLE},    /* connection exceptions */
   {"25006", PAWL_ERROR_UNAVAILABLE}, /* read only: the server became a standby */
   {"25P03", PAWL_ERROR_UNAVAILABLE}, /* idle too long inside a transaction: the server closed the connection */
-  {"23503", PAWL_ERROR_CONFLICT},
-  {"23505", PAWL_ERROR_CONFLICT},
+  {"23", PAWL_ERROR_CONFLICT},       /* constraints, as on SQLite */
   {"28", PAWL_ERROR_DENIED},
   {"40001", PAWL_ERROR_BUSY}, /* serialization */
   {"40P01", PAWL_ERROR_BUSY}, /* deadlock */

@@ -10,8 +10,12 @@ import subprocess
 import threading
 import time
 
+import pytest
+
+import pg
 from harness import PAWL, wait_until
 
+SECONDLY = "misfire: fire_all, misfire_limit: 1000, overlap: allow"
 NOW = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
 
@@ -169,3 +173,33 @@ class Scissors:
 
     def close(self):
         self.listener.close()
+
+
+def every_second(n):
+    return "tasks:\n" + "".join(f"  t{i}: {{noop: {{}}, triggers: {{e: {{every: 1s, offset: {i * 7 % 1000}ms, {SECONDLY}}}}}}}\n" for i in range(n))
+
+
+@pytest.fixture(scope="session")
+def pg_pool():
+    pool = pg.Pool()
+    yield pool
+    pool.close()
+
+
+@pytest.fixture(params=pg.MAJORS, ids=lambda major: f"pg{major}")
+def cluster(request, pg_pool, tmp_path):
+    database = pg_pool.server(request.param).database()
+    cluster = Cluster(database, tmp_path)
+    yield cluster
+    cluster.close()
+    database.drop()
+
+
+@pytest.fixture(params=pg.MAJORS, ids=lambda major: f"pg{major}")
+def alone(request, tmp_path):
+    """A cluster on a server that the test may maltreat."""
+    server = pg.Server(request.param).start()
+    cluster = Cluster(server.database(), tmp_path)
+    yield cluster
+    cluster.close()
+    server.close()

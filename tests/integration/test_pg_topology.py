@@ -8,10 +8,9 @@ import pytest
 
 import pg
 from harness import holds_for, wait_until
-from replicas import Cluster
-from test_pg_replicas import every_second
+from replicas import Cluster, every_second
 
-pytest_plugins = "test_pg_replicas"
+pytest_plugins = "replicas"
 
 
 class Pooler:

@@ -10,7 +10,7 @@ import pytest
 from harness import wait_until
 from wire import Plan, Wire
 
-pytest_plugins = "test_pg_replicas"
+pytest_plugins = "replicas"
 
 CLAIM = b"SET claim_owner = $2"
 
