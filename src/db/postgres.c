@@ -30,10 +30,11 @@ static gboolean readable(const PawlPg *pg) {
 }
 
 /* A server that ended the connection while it was idle has said so, and nothing was read since. Its last word comes by one read and the
- * end of the stream by the next, so all that is there is read. */
+ * end of the stream by the next, so all that is there is read; the word alone is enough. */
 static gboolean ended_while_idle(PawlPg *pg) {
   do {
-    if (!PQconsumeInput(pg->conn) || PQstatus(pg->conn) != CONNECTION_OK) return TRUE;
+    gboolean read = PQconsumeInput(pg->conn) && !PQisBusy(pg->conn);
+    if (!read || pg->dismissed || PQstatus(pg->conn) != CONNECTION_OK) return TRUE;
   } while (readable(pg));
   return FALSE;
 }
@@ -75,7 +76,7 @@ static void add_rows(PawlPgPipeline *pipeline, PawlSql sql, const PawlValue *val
 static void undo(PawlPg *pg) {
   if (!alive(pg) || PQtransactionStatus(pg->conn) == PQTRANS_IDLE) return;
   g_autoptr(PawlPgPipeline) pipeline = pawl_pg_pipeline_new(pg, "rollback");
-  pawl_pg_pipeline_add(pipeline, "ROLLBACK", NULL);
+  pawl_pg_pipeline_rollback(pipeline);
   if (!pawl_pg_pipeline_run(pipeline, NULL, NULL)) pawl_pg_disconnect(pg);
 }
 
@@ -88,6 +89,16 @@ static gboolean run_inside(PawlPg *pg, PawlPgPipeline *pipeline, GPtrArray *resu
 
 static void add_begin(PawlPg *pg, PawlPgPipeline *pipeline) {
   if (!pg->begun) pawl_pg_pipeline_begin(pipeline, pg->base.kind);
+}
+
+static PawlTx alone_kind(const PawlDb *base) { return base->mode == PAWL_DB_READ_ONLY ? PAWL_TX_READ : PAWL_TX_WRITE; }
+
+/* Outside a transaction; `wrapped`: a BEGIN was added, so its COMMIT comes behind. */
+static gboolean run_alone(PawlPg *pg, PawlPgPipeline *pipeline, gboolean wrapped, GPtrArray *results, GError **error) {
+  if (wrapped) pawl_pg_pipeline_commit(pipeline);
+  gboolean ok = pawl_pg_pipeline_run(pipeline, results, error);
+  if (!ok && wrapped) undo(pg);
+  return ok;
 }
 
 /* ---- exec ---- */
@@ -124,11 +135,9 @@ static gboolean exec_postgres(
     add_rows(pipeline, sql, values, n_values, n_rows);
     ok = run_inside(pg, pipeline, results, error);
   } else {
-    pawl_pg_pipeline_begin(pipeline, base->mode == PAWL_DB_READ_ONLY ? PAWL_TX_READ : PAWL_TX_WRITE);
+    pawl_pg_pipeline_begin(pipeline, alone_kind(base));
     add_rows(pipeline, sql, values, n_values, n_rows);
-    pawl_pg_pipeline_commit(pipeline);
-    ok = pawl_pg_pipeline_run(pipeline, results, error);
-    if (!ok) undo(pg);
+    ok = run_alone(pg, pipeline, TRUE, results, error);
   }
   if (ok && ret_changed != NULL) count_changes(sql, results, n_rows, ret_changed);
   return ok;
@@ -140,6 +149,16 @@ static gboolean only_reads(const char *text) {
   return strstr(text, "INSERT ") == NULL && strstr(text, "UPDATE") == NULL && strstr(text, "DELETE ") == NULL;
 }
 
+/* Whether a function of pawl's own is called, but for the clock. It may write, so outside a transaction the statement gets one. */
+static gboolean calls(const char *text) {
+  for (const char *at = strstr(text, "pawl."); at != NULL; at = strstr(at + 1, "pawl.")) {
+    const char *end = at + strlen("pawl.");
+    while (g_ascii_isalnum(*end) || *end == '_') end++;
+    if (*end == '(' && !g_str_has_prefix(at, "pawl.now_ms(")) return TRUE;
+  }
+  return FALSE;
+}
+
 static PawlRows *query_postgres(PawlDb *base, PawlSql sql, const PawlValue *values, gsize n_values, gsize n_rows, GError **error) {
   PawlPg *pg = (PawlPg *)base;
   if (!may_run(pg, sql, error)) return NULL;
@@ -149,10 +168,14 @@ static PawlRows *query_postgres(PawlDb *base, PawlSql sql, const PawlValue *valu
   }
   g_autoptr(PawlPgPipeline) pipeline = pawl_pg_pipeline_new(pg, pawl_sql_info[sql].name);
   g_autoptr(GPtrArray) results = g_ptr_array_new_with_free_func((GDestroyNotify)PQclear);
+  gboolean wrapped = !base->in_tx && calls(pawl_postgres_sql[sql]);
   if (base->in_tx) add_begin(pg, pipeline);
+  if (wrapped) pawl_pg_pipeline_begin(pipeline, alone_kind(base));
   add_rows(pipeline, sql, values, n_values, n_rows);
-  gboolean ok = n_rows == 0 || (base->in_tx ? run_inside(pg, pipeline, results, error) : pawl_pg_pipeline_run(pipeline, results, error));
-  return ok ? pawl_pg_rows_open(pg, sql, g_steal_pointer(&results), pawl_postgres_many[sql]) : NULL;
+  gboolean ok = n_rows == 0 || (base->in_tx ? run_inside(pg, pipeline, results, error) : run_alone(pg, pipeline, wrapped, results, error));
+  if (ok && pawl_pg_rows_fit(sql, results, pawl_postgres_many[sql], n_rows, error))
+    return pawl_pg_rows_open(pg, sql, g_steal_pointer(&results), pawl_postgres_many[sql]);
+  return NULL;
 }
 
 static guint live_rows(const PawlDb *base) { return ((const PawlPg *)base)->n_live; }
@@ -242,7 +265,8 @@ static void ring_postgres(PawlDb *base) {
   PawlPg *pg = (PawlPg *)base;
   if (base->in_tx || !alive(pg)) return;
   g_autoptr(PawlPgPipeline) pipeline = pawl_pg_pipeline_new(pg, "ring");
-  pawl_pg_pipeline_add(pipeline, "SELECT pg_notify('pawl', '')", NULL);
+  /* A notification takes a transaction id, so its end would wait for a standby; nothing is lost with it. */
+  pawl_pg_pipeline_add(pipeline, "SELECT set_config('synchronous_commit', 'off', true), pg_notify('pawl', '')", NULL);
   pawl_pg_pipeline_run(pipeline, NULL, NULL); /* who listens looks again by himself as well */
 }
 

@@ -31,8 +31,9 @@ static gboolean stopped(const Bell *bell, int ms) {
   return poll(&fd, 1, ms) > 0;
 }
 
+/* FALSE as well where a pooler stands between: the backend would go on listening for whoever gets it next. */
 static gboolean listen_now(Bell *bell) {
-  if (!pawl_pg_connect(bell->pg, NULL)) return FALSE;
+  if (!pawl_pg_connect(bell->pg, NULL) || !bell->pg->direct) return FALSE;
   g_autoptr(PawlPgPipeline) pipeline = pawl_pg_pipeline_new(bell->pg, "listen");
   pawl_pg_pipeline_add(pipeline, "LISTEN pawl", NULL);
   return pawl_pg_pipeline_run(pipeline, NULL, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Connecting under a deadline, and what the server is. The deadline bounds everything but the lookup of host names, which libpq leaves to
- * the system's resolver (bounded by resolv.conf: 5 s a try by default). */
+ * the system's resolver (bounded by resolv.conf: 5 s a try by default). Where several hosts are named each has its share of the deadline, so
+ * that one that is silent does not keep pawl from the next. */
 #include "base/error.h"
 #include "db/postgres_private.h"
 
@@ -43,6 +44,9 @@ static PQconninfoOption *parse_url(const char *url, GError **error) {
   PQconninfoOption *parsed = PQconninfoParse(url, &why);
   if (parsed != NULL) return parsed;
   g_strdelimit(why != NULL ? g_strchomp(why) : NULL, "\n", ' ');
+  /* libpq quotes what it could not read, which may be the password or lie beside it. Only an option's name is safe. */
+  char *quoted = why != NULL && !g_str_has_prefix(why, "invalid URI query parameter") ? strstr(why, ": \"") : NULL;
+  if (quoted != NULL) *quoted = '\0';
   g_set_error(error, PAWL_ERROR, PAWL_ERROR_CONFIG, "the database URL: %s", why != NULL ? why : "it cannot be read");
   PQfreemem(why);
   return NULL;
@@ -73,8 +77,19 @@ typedef struct {
   const char *keyword, *value;
 } Default;
 
+/* Of a list of hosts, those that are still to be tried. NULL: what the URL says. */
+typedef struct {
+  char *host, *hostaddr, *port;
+} Rest;
+
+static void rest_clear(Rest *rest) {
+  g_free(rest->host);
+  g_free(rest->hostaddr);
+  g_free(rest->port);
+}
+
 /* What the URL does not say itself. libpq fills the rest from PG* variables and its own defaults. */
-static PGconn *start(const PawlPg *pg, const PQconninfoOption *parsed) {
+static PGconn *start(const PawlPg *pg, const PQconninfoOption *parsed, const Rest *rest) {
   const Default defaults[] = {
     {"application_name", pg->application},
     {"client_encoding", "UTF8"},
@@ -84,12 +99,18 @@ static PGconn *start(const PawlPg *pg, const PQconninfoOption *parsed) {
     {"tcp_user_timeout", "15000"},
     {"target_session_attrs", pg->base.mode == PAWL_DB_READ_WRITE ? "read-write" : "any"},
   };
-  const char *keywords[G_N_ELEMENTS(defaults) + 2] = {"dbname"}, *values[G_N_ELEMENTS(defaults) + 2] = {pg->url};
+  const Default hosts[] = {{"host", rest->host}, {"hostaddr", rest->hostaddr}, {"port", rest->port}};
+  const char *keywords[G_N_ELEMENTS(defaults) + G_N_ELEMENTS(hosts) + 2] = {"dbname"}, *values[G_N_ELEMENTS(keywords)] = {pg->url};
   gsize n = 1;
   for (gsize i = 0; i < G_N_ELEMENTS(defaults); i++) {
     if (option(parsed, defaults[i].keyword) != NULL) continue;
     keywords[n] = defaults[i].keyword;
     values[n++] = defaults[i].value;
+  }
+  for (gsize i = 0; i < G_N_ELEMENTS(hosts); i++) {
+    if (hosts[i].value == NULL) continue;
+    keywords[n] = hosts[i].keyword;
+    values[n++] = hosts[i].value;
   }
   return PQconnectStartParams(keywords, values, 1);
 }
@@ -97,26 +118,41 @@ static PGconn *start(const PawlPg *pg, const PQconninfoOption *parsed) {
 static void on_notice(void *data, const PGresult *result) {
   PawlPg *pg = data;
   const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+  const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
   if (state != NULL && g_str_has_prefix(state, "01")) pg->warned = TRUE;
+  if (g_strcmp0(severity, "FATAL") == 0 || g_strcmp0(severity, "PANIC") == 0) pg->dismissed = TRUE; /* while it was idle */
 }
 
-static gboolean finish_connecting(PawlPg *pg, GError **error) {
+static void rest_take(Rest *rest, PGconn *conn, guint n) {
+  PQconninfoOption *used = PQconninfo(conn); /* with what PG* variables filled in */
+  Rest left = {
+    pawl_pg_last_of(option(used, "host"), n), pawl_pg_last_of(option(used, "hostaddr"), n), pawl_pg_last_of(option(used, "port"), n)};
+  PQconninfoFree(used);
+  rest_clear(rest);
+  *rest = left;
+}
+
+/* Tries the hosts one after the other; libpq goes on by itself after a refusal, but not from one that is silent. */
+static gboolean try_hosts(PawlPg *pg, const PQconninfoOption *parsed, Rest *rest, GError **error) {
   gint64 until_us = g_get_monotonic_time() + pg->options.connect_ms * 1000;
-  PostgresPollingStatusType status = PQstatus(pg->conn) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING;
-  while (status == PGRES_POLLING_READING || status == PGRES_POLLING_WRITING) {
-    if (!pawl_pg_wait(pg, status == PGRES_POLLING_WRITING, until_us)) {
-      if (pawl_pg_interrupted(pg))
-        g_set_error(error, PAWL_ERROR, PAWL_ERROR_UNAVAILABLE, "connect: interrupted");
-      else
-        g_set_error(error, PAWL_ERROR, PAWL_ERROR_UNAVAILABLE, "connect: no answer from %s within %" G_GINT64_FORMAT " ms", pg->base.url,
-          pg->options.connect_ms);
+  for (;;) {
+    guint left = 0;
+    pawl_pg_disconnect(pg);
+    pg->conn = start(pg, parsed, rest);
+    if (pg->conn == NULL) g_error("no memory for a connection");
+    switch (pawl_pg_reach(pg, until_us, &left)) {
+    case PAWL_PG_CONNECTED: return TRUE;
+    case PAWL_PG_REFUSED: pawl_pg_set_lost(error, PAWL_ERROR_UNAVAILABLE, pg->conn, "connect"); return FALSE;
+    case PAWL_PG_INTERRUPTED: g_set_error(error, PAWL_ERROR, PAWL_ERROR_UNAVAILABLE, "connect: interrupted"); return FALSE;
+    case PAWL_PG_SILENT: break;
+    }
+    if (left == 0) {
+      g_set_error(error, PAWL_ERROR, PAWL_ERROR_UNAVAILABLE, "connect: no answer from %s within %" G_GINT64_FORMAT " ms", pg->base.url,
+        pg->options.connect_ms);
       return FALSE;
     }
-    status = PQconnectPoll(pg->conn);
+    rest_take(rest, pg->conn, left);
   }
-  if (status == PGRES_POLLING_OK) return TRUE;
-  pawl_pg_set_lost(error, PAWL_ERROR_UNAVAILABLE, pg->conn, "connect");
-  return FALSE;
 }
 
 /* ---- what the server is ---- */
@@ -212,12 +248,12 @@ static gboolean greet(PawlPg *pg, GError **error) {
 gboolean pawl_pg_connect(PawlPg *pg, GError **error) {
   PQconninfoOption *parsed = parse_url(pg->url, error);
   if (parsed == NULL) return FALSE;
-  pawl_pg_disconnect(pg);
-  pg->conn = start(pg, parsed);
+  Rest rest = {0};
+  pg->dismissed = FALSE;
+  gboolean ok = try_hosts(pg, parsed, &rest, error);
+  rest_clear(&rest);
   PQconninfoFree(parsed);
-  if (pg->conn == NULL) g_error("no memory for a connection");
-  PQsetNoticeReceiver(pg->conn, on_notice, pg);
-  gboolean ok = finish_connecting(pg, error);
+  if (ok) PQsetNoticeReceiver(pg->conn, on_notice, pg);
   if (ok && (PQsetnonblocking(pg->conn, 1) != 0 || !PQenterPipelineMode(pg->conn))) {
     pawl_pg_set_lost(error, PAWL_ERROR_UNAVAILABLE, pg->conn, "connect");
     ok = FALSE;

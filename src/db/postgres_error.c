@@ -12,7 +12,7 @@ static const struct {
 } codes[] = {
   {"08", PAWL_ERROR_UNAVAILABLE},    /* connection exceptions */
   {"25006", PAWL_ERROR_UNAVAILABLE}, /* read only: the server became a standby */
-  {"25P03", PAWL_ERROR_UNAVAILABLE}, /* idle too long inside a transaction: the server closed the connection */
+  {"25P03", PAWL_ERROR_BUSY},        /* idle too long inside a transaction: the connection is gone, and nothing was done */
   {"23", PAWL_ERROR_CONFLICT},       /* constraints, as on SQLite */
   {"28", PAWL_ERROR_DENIED},
   {"40001", PAWL_ERROR_BUSY}, /* serialization */
@@ -50,6 +50,8 @@ PawlError pawl_pg_code(const char *sqlstate) {
 void pawl_pg_set_error(GError **error, const PGresult *result, const char *where) {
   const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE), *text = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
   if (text == NULL) text = "the server gave no reason";
+  gboolean quotes = state != NULL && g_str_has_prefix(state, "22") && !g_str_equal(state, "22012"); /* but for a division by zero */
+  if (quotes) text = "a value is not what the statement can use";                                   /* the server's words quote it */
   if (state != NULL && g_str_has_prefix(state, "PW")) /* a text of our own, for the user as it is */
     g_set_error_literal(error, PAWL_ERROR, (int)pawl_pg_code(state), text);
   else if (state != NULL && pawl_pg_code(state) == PAWL_ERROR_CONFIG)

@@ -44,6 +44,7 @@ typedef struct {
   gint64 ghost_pid, ghost_started_us; /* a backend that may still hold what a broken transaction had locked; 0: none */
   gboolean ghost_commits;             /* it was at its COMMIT, which is given its time: only once a lock is not to be had is it ended */
   gboolean warned;                    /* a warning of class 01 came: in a COMMIT it makes the outcome ambiguous */
+  gboolean dismissed;                 /* the server said that it ends the connection */
   guint n_open, n_live;
   PawlPgRows cursors[PAWL_SQL_COUNT];
 } PawlPg;
@@ -59,6 +60,8 @@ typedef struct {
 /* One row of values, or `n_rows` as arrays. Text and ids of a single row are borrowed. */
 void pawl_pg_params_init(PawlPgParams *params, PawlSql sql, const PawlValue *values, gsize n_values, gsize n_rows, gboolean arrays);
 void pawl_pg_params_clear(PawlPgParams *params);
+/* Whether pawl_pg_value() can read columns of a type, and as what: PAWL_TYPE_NULL when it can't, BLOB for ids. */
+PawlType pawl_pg_type(Oid type);
 void pawl_pg_value(const PGresult *result, int row, int column, PawlValue *ret_value);
 
 /* ---- postgres_wire.c ---- */
@@ -71,6 +74,8 @@ PawlPgPipeline *pawl_pg_pipeline_new(PawlPg *pg, const char *where);
 void pawl_pg_pipeline_begin(PawlPgPipeline *pipeline, PawlTx kind);
 void pawl_pg_pipeline_add(PawlPgPipeline *pipeline, const char *text, const PawlPgParams *params /* NULL: none */);
 void pawl_pg_pipeline_commit(PawlPgPipeline *pipeline);
+/* ROLLBACK: not interrupted, and given up soon, because closing the connection does the same. */
+void pawl_pg_pipeline_rollback(PawlPgPipeline *pipeline);
 /* Sends it and waits. The results of what was added are appended to `results` (PGresult, owned by the array). After a failure the
  * transaction, if one is open on the connection, is in error, or the connection is closed. */
 gboolean pawl_pg_pipeline_run(PawlPgPipeline *pipeline, GPtrArray *results, GError **error);
@@ -79,6 +84,14 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(PawlPgPipeline, pawl_pg_pipeline_free)
 /* Waits until the socket is readable (or writable too). FALSE: deadline or interrupt. `until_us` on g_get_monotonic_time(). */
 gboolean pawl_pg_wait(PawlPg *pg, gboolean writable, gint64 until_us);
 gboolean pawl_pg_interrupted(const PawlPg *pg);
+
+/* ---- postgres_hosts.c ---- */
+/* Polls a connection that was started, over the hosts that it names: each has an equal part of what is left until `until_us`. GOT, or why
+ * not; OVERDUE with *ret_rest set: that many hosts at the end of the list were not tried, because the one before them did not answer. */
+typedef enum { PAWL_PG_CONNECTED, PAWL_PG_REFUSED, PAWL_PG_SILENT, PAWL_PG_INTERRUPTED } PawlPgReach;
+PawlPgReach pawl_pg_reach(PawlPg *pg, gint64 until_us, guint *ret_rest);
+/* The last n entries of a list with commas; a list of one stands for all. NULL: NULL. Caller g_free()s. */
+char *pawl_pg_last_of(const char *list, guint n);
 
 /* ---- postgres_connect.c ---- */
 gboolean pawl_pg_connect(PawlPg *pg, GError **error);
@@ -91,6 +104,8 @@ PawlPg *pawl_pg_new(const PawlDbOptions *options);
 void pawl_pg_free(PawlPg *pg);
 
 /* ---- postgres_rows.c ---- */
+/* INTERNAL: the columns are not as many, or of other types, than declared, or an ordinal names no row of values. */
+gboolean pawl_pg_rows_fit(PawlSql sql, const GPtrArray *results, gboolean ordinal, gsize n_rows, GError **error);
 PawlRows *pawl_pg_rows_open(PawlPg *pg, PawlSql sql, GPtrArray *results /* taken */, gboolean ordinal);
 PawlStep pawl_pg_rows_step(PawlRows *rows, GError **error);
 void pawl_pg_rows_finish(PawlRows *rows);

@@ -9,12 +9,17 @@
 enum {
   OID_BOOL = 16,
   OID_BYTEA = 17,
+  OID_CHAR = 18,
+  OID_NAME = 19,
   OID_INT8 = 20,
   OID_INT2 = 21,
   OID_INT4 = 23,
   OID_TEXT = 25,
+  OID_JSON = 114,
   OID_FLOAT4 = 700,
   OID_FLOAT8 = 701,
+  OID_BPCHAR = 1042,
+  OID_VARCHAR = 1043,
   OID_UUID = 2950,
   OID_BYTEA_ARRAY = 1001,
   OID_TEXT_ARRAY = 1009,
@@ -150,6 +155,26 @@ static double read_real(const char *bytes, int n) {
   return n == 4 ? (double)small : real;
 }
 
+PawlType pawl_pg_type(Oid type) {
+  switch (type) {
+  case OID_BOOL:
+  case OID_INT2:
+  case OID_INT4:
+  case OID_INT8: return PAWL_TYPE_INT;
+  case OID_FLOAT4:
+  case OID_FLOAT8: return PAWL_TYPE_REAL;
+  case OID_UUID:
+  case OID_BYTEA: return PAWL_TYPE_BLOB;
+  case OID_TEXT:
+  case OID_VARCHAR:
+  case OID_BPCHAR:
+  case OID_NAME:
+  case OID_CHAR:
+  case OID_JSON: return PAWL_TYPE_TEXT;
+  default: return PAWL_TYPE_NULL;
+  }
+}
+
 void pawl_pg_value(const PGresult *result, int row, int column, PawlValue *ret_value) {
   if (PQgetisnull(result, row, column)) {
     *ret_value = PAWL_NULL;
@@ -157,15 +182,10 @@ void pawl_pg_value(const PGresult *result, int row, int column, PawlValue *ret_v
   }
   const char *bytes = PQgetvalue(result, row, column);
   int n = PQgetlength(result, row, column);
-  switch (PQftype(result, column)) {
-  case OID_BOOL:
-  case OID_INT2:
-  case OID_INT4:
-  case OID_INT8: *ret_value = PAWL_INT(read_int(bytes, n)); break;
-  case OID_FLOAT4:
-  case OID_FLOAT8: *ret_value = (PawlValue){.type = PAWL_TYPE_REAL, .d = read_real(bytes, n)}; break;
-  case OID_UUID:
-  case OID_BYTEA: *ret_value = pawl_blob(bytes, (gsize)n); break;
+  switch (pawl_pg_type(PQftype(result, column))) {
+  case PAWL_TYPE_INT: *ret_value = PAWL_INT(read_int(bytes, n)); break;
+  case PAWL_TYPE_REAL: *ret_value = (PawlValue){.type = PAWL_TYPE_REAL, .d = read_real(bytes, n)}; break;
+  case PAWL_TYPE_BLOB: *ret_value = pawl_blob(bytes, (gsize)n); break;
   default: *ret_value = pawl_text(bytes); break;
   }
 }

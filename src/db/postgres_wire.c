@@ -26,7 +26,7 @@ struct PawlPgPipeline {
   PawlPg *pg;
   const char *where;
   GArray *items;
-  gboolean settles;
+  gboolean settles, undoes;
 };
 
 static void item_clear(gpointer p) { pawl_pg_params_clear(&((Item *)p)->params); }
@@ -59,6 +59,11 @@ void pawl_pg_pipeline_add(PawlPgPipeline *pipeline, const char *text, const Pawl
 void pawl_pg_pipeline_commit(PawlPgPipeline *pipeline) {
   add(pipeline, "COMMIT", NULL, PAWL_PG_COMMIT);
   pipeline->settles = TRUE;
+}
+
+void pawl_pg_pipeline_rollback(PawlPgPipeline *pipeline) {
+  add(pipeline, "ROLLBACK", NULL, PAWL_PG_STATEMENT);
+  pipeline->undoes = TRUE;
 }
 
 static void add_text(PawlPgParams *params, char *text) {
@@ -174,8 +179,8 @@ typedef struct {
   gint64 until_us;
   gboolean interruptible;
   guint at;       /* the item whose result comes next */
-  gboolean ended; /* its result came, and its end (a NULL) is awaited */
   GError *failed; /* the first error */
+  gboolean commit_sent;
   gboolean commit_unsure;
 } Run;
 
@@ -208,8 +213,9 @@ static gboolean is_fatal(const PGresult *result) {
 
 static void take_failure(Run *run, const Item *item, const PGresult *result) {
   if (run->failed != NULL) return;
-  gboolean broke = PQresultErrorField(result, PG_DIAG_SQLSTATE) == NULL; /* libpq's own word: the server may have gone on to the COMMIT */
-  if ((item->step == PAWL_PG_COMMIT && is_fatal(result)) || (broke && run->pipeline->settles)) run->commit_unsure = TRUE;
+  /* libpq's own word, without a SQLSTATE: the server may have gone on to the COMMIT. */
+  gboolean broke = PQresultErrorField(result, PG_DIAG_SQLSTATE) == NULL;
+  if ((item->step == PAWL_PG_COMMIT && is_fatal(result)) || (broke && run->commit_sent)) run->commit_unsure = TRUE;
   if (!broke)
     pawl_pg_set_error(&run->failed, result, run->pipeline->where);
   else
@@ -249,6 +255,7 @@ static Wait collect(Run *run) {
     if (result == NULL) {
       if (PQstatus(pg->conn) == CONNECTION_BAD) return LOST;
       run->at++;
+      pg->warned = FALSE; /* of a statement; only what is said while a COMMIT runs counts */
     } else if (take_result(run, result))
       return GOT;
     else if (PQstatus(pg->conn) == CONNECTION_BAD)
@@ -256,10 +263,12 @@ static Wait collect(Run *run) {
   }
 }
 
-static gboolean send_all(PawlPgPipeline *pipeline) {
+static gboolean send_all(Run *run) {
+  PawlPgPipeline *pipeline = run->pipeline;
   PGconn *conn = pipeline->pg->conn;
   for (guint i = 0; i < pipeline->items->len; i++) {
     Item *item = &g_array_index(pipeline->items, Item, i);
+    if (item->step == PAWL_PG_COMMIT) run->commit_sent = TRUE; /* what libpq has it may have sent */
     if (!PQsendQueryParams(conn, item->text, (int)item->params.n, item->params.types, (const char *const *)item->params.values,
           item->params.lengths, item->params.formats, 1))
       return FALSE;
@@ -272,7 +281,7 @@ static gboolean send_all(PawlPgPipeline *pipeline) {
 static void give_up(Run *run, Wait wait) {
   PawlPg *pg = run->pipeline->pg;
   gboolean back = FALSE;
-  Cancel *cancel = run->pipeline->settles || wait == LOST ? NULL : start_cancel(pg);
+  Cancel *cancel = run->pipeline->settles || run->pipeline->undoes || wait == LOST ? NULL : start_cancel(pg);
   if (cancel != NULL) {
     run->until_us = g_get_monotonic_time() + DRAIN_US;
     run->interruptible = FALSE;
@@ -281,7 +290,7 @@ static void give_up(Run *run, Wait wait) {
   }
   if (wait == LOST && run->failed == NULL) {
     pawl_pg_set_lost(&run->failed, PAWL_ERROR_UNAVAILABLE, pg->conn, run->pipeline->where);
-    run->commit_unsure = run->pipeline->settles;
+    run->commit_unsure = run->commit_sent;
   } else if (wait != LOST) {
     run->commit_unsure = run->pipeline->settles && run->failed == NULL;
     g_clear_error(&run->failed);
@@ -305,10 +314,10 @@ gboolean pawl_pg_pipeline_run(PawlPgPipeline *pipeline, GPtrArray *results, GErr
   PawlPg *pg = pipeline->pg;
   Run run = {.pipeline = pipeline,
     .results = results,
-    .until_us = g_get_monotonic_time() + (pg->options.statement_ms + SLACK_MS) * 1000,
-    .interruptible = !pipeline->settles};
+    .until_us = g_get_monotonic_time() + (pipeline->undoes ? DRAIN_US : (pg->options.statement_ms + SLACK_MS) * 1000),
+    .interruptible = !pipeline->settles && !pipeline->undoes};
   pg->warned = FALSE;
-  Wait wait = send_all(pipeline) ? flush(&run) : LOST;
+  Wait wait = send_all(&run) ? flush(&run) : LOST;
   if (wait == GOT) wait = collect(&run);
   if (wait != GOT) give_up(&run, wait);
   if (run.commit_unsure) {

@@ -1,0 +1,5 @@
+-- doze: takes so many seconds.
+-- params: seconds:real
+-- columns: n:int
+-- only: postgres
+SELECT 1 FROM pg_sleep($1);
