@@ -211,19 +211,11 @@ static gboolean kind_known(const char *kind) {
   return FALSE;
 }
 
-/* As SQL writes a name or a text: for people to read and run, never sent from here. Caller g_free()s. */
-static char *sql_quoted(const char *text, const char *quote) {
-  g_auto(GStrv) parts = g_strsplit(text, quote, -1);
-  g_autofree char *twice = g_strconcat(quote, quote, NULL), *inside = g_strjoinv(twice, parts);
-  return g_strconcat(quote, inside, quote, NULL);
-}
-
-/* What somebody with the right to do so would run: on standard output, so that it can be piped into psql. */
-static void print_sql(PawlOut *out, const char *kind, const char *role, gboolean role_too) {
-  g_autofree char *name = sql_quoted(role, "\""), *text = sql_quoted(role, "'");
-  if (pawl_out_json_wanted(out)) return;
-  if (role_too) pawl_out_text(out, "CREATE ROLE %s %s;\n", name, strcmp(kind, "enqueue") == 0 ? "NOLOGIN" : "LOGIN");
-  pawl_out_text(out, "SELECT * FROM pawl.grant_role('%s', %s);\n", kind, text);
+/* What somebody with the right to do so would run: on standard output, so that it can be piped into psql. That it cannot be had is the
+ * lesser trouble: the error that led here is told. */
+static void print_sql(PawlOut *out, const char *url, const char *kind, const char *role, gboolean make) {
+  g_autofree char *sql = NULL;
+  if (!pawl_out_json_wanted(out) && pawl_schema_role_sql(url, kind, role, make, &sql, NULL)) pawl_out_text(out, "%s", sql);
 }
 
 static gboolean same_privilege(const PawlPrivilege *a, const PawlPrivilege *b) {
@@ -298,7 +290,7 @@ static gboolean have_role(PawlCall *call, const char *url, const char *kind, con
     g_set_error(&why, PAWL_ERROR, PAWL_ERROR_DENIED, "there is no role '%s'; --create makes it, or whoever may runs what is printed", role);
   else
     g_prefix_error(&why, "the role is to be made by somebody else, with what is printed: ");
-  print_sql(call->out, kind, role, TRUE);
+  print_sql(call->out, url, kind, role, TRUE);
   g_propagate_error(error, why);
   return FALSE;
 }
@@ -319,7 +311,7 @@ static int grant(PawlCall *call, const char *url, GError **error) {
     return before->len == 0 ? PAWL_EXIT_OK : PAWL_EXIT_FAILED;
   }
   if (!pawl_schema_role(url, kind, role, TRUE, after, &why)) {
-    if (why->code == PAWL_ERROR_DENIED) print_sql(call->out, kind, role, FALSE);
+    if (why->code == PAWL_ERROR_DENIED) print_sql(call->out, url, kind, role, FALSE);
     g_propagate_error(error, g_steal_pointer(&why));
     return PAWL_EXIT_FAILED;
   }

@@ -42,20 +42,25 @@ static guint at_host(const Hosts *hosts, guint before, PGconn *conn) {
   return before;
 }
 
+/* Until when the next of `n` hosts may take its time. */
+static gint64 share_of(gint64 until_us, guint n) {
+  gint64 now_us = g_get_monotonic_time();
+  return now_us + (until_us - now_us) / MAX(n, 1);
+}
+
 PawlPgReach pawl_pg_reach(PawlPg *pg, gint64 until_us, guint *ret_rest) {
   if (PQstatus(pg->conn) == CONNECTION_BAD) return PAWL_PG_REFUSED;
   PostgresPollingStatusType status = PGRES_POLLING_WRITING;
   Hosts hosts;
   hosts_init(&hosts, pg->conn);
   guint at = 0, n = hosts.n;
-  gint64 now_us = g_get_monotonic_time(), host_until_us = now_us + (until_us - now_us) / n;
+  gint64 host_until_us = share_of(until_us, n);
   gboolean in_time = TRUE;
   while (in_time && (status == PGRES_POLLING_READING || status == PGRES_POLLING_WRITING)) {
     guint here = at_host(&hosts, at, pg->conn);
     if (here != at) {
       at = here;
-      now_us = g_get_monotonic_time();
-      host_until_us = now_us + (until_us - now_us) / (n - at);
+      host_until_us = share_of(until_us, n - at);
     }
     in_time = pawl_pg_wait(pg, status == PGRES_POLLING_WRITING, host_until_us);
     if (in_time) status = PQconnectPoll(pg->conn);

@@ -53,9 +53,28 @@ gboolean pawl_store_may_settle(PawlStore *store, const PawlOrphan *orphan, gbool
 
 /* ---- drift ---- */
 
+/* The hot tables, and how a drifted row of one comes to stand aside: from another table than parked it is moved. */
+typedef struct {
+  const char *name;
+  PawlSql park;
+  gboolean moves;
+  PawlSql drop;
+} Place;
+static const Place places[] = {
+  {"ready", PAWL_SQL_RECOVER_MANUAL_FROM_READY, TRUE, PAWL_SQL_RECOVER_DROP_READY},
+  {"leased", PAWL_SQL_RECOVER_MANUAL_FROM_LEASED, TRUE, PAWL_SQL_RECOVER_DROP_LEASED},
+  {"parked", PAWL_SQL_RECOVER_PARK_MANUAL, FALSE},
+};
+
+static const Place *place_named(const char *name) {
+  for (gsize i = 0; i < G_N_ELEMENTS(places); i++)
+    if (strcmp(name, places[i].name) == 0) return &places[i];
+  return NULL;
+}
+
 typedef struct {
   PawlId run, task;
-  char place[8];
+  const Place *place; /* NULL: in no hot table */
   char *why;
   gint attempt;
   gint64 priority, queued_at_ms;
@@ -68,8 +87,7 @@ static gboolean read_drift(PawlStore *store, GArray *found, GError **error) {
   PawlRows *rows = pawl_db_query(store->db, PAWL_SQL_RECOVER_DRIFT, error, PAWL_ROW(PAWL_INT(DRIFT_PAGE)));
   if (rows == NULL) return FALSE;
   while (pawl_rows_next(rows, &failed)) {
-    Drifted d = {.run = pawl_rows_id(rows, 0), .why = g_strdup(pawl_rows_text(rows, 2))};
-    g_strlcpy(d.place, pawl_rows_text(rows, 1), sizeof d.place);
+    Drifted d = {.run = pawl_rows_id(rows, 0), .place = place_named(pawl_rows_text(rows, 1)), .why = g_strdup(pawl_rows_text(rows, 2))};
     g_array_append_val(found, d);
   }
   pawl_rows_close(rows);
@@ -106,25 +124,20 @@ static gboolean park_missing(PawlStore *store, const Drifted *d, GError **error)
 }
 
 static gboolean put_aside(PawlStore *store, const Drifted *d, GError **error) {
-  PawlDb *db = store->db;
-  if (g_str_equal(d->place, "ready"))
-    return pawl_db_exec(db, PAWL_SQL_RECOVER_MANUAL_FROM_READY, NULL, error, PAWL_ROW(pawl_id(&d->run), pawl_text(d->why))) &&
-           pawl_db_exec(db, PAWL_SQL_RECOVER_DROP_READY, NULL, error, PAWL_ROW(pawl_id(&d->run)));
-  if (g_str_equal(d->place, "leased"))
-    return pawl_db_exec(db, PAWL_SQL_RECOVER_MANUAL_FROM_LEASED, NULL, error, PAWL_ROW(pawl_id(&d->run), pawl_text(d->why))) &&
-           pawl_db_exec(db, PAWL_SQL_RECOVER_DROP_LEASED, NULL, error, PAWL_ROW(pawl_id(&d->run)));
-  if (g_str_equal(d->place, "parked"))
-    return pawl_db_exec(db, PAWL_SQL_RECOVER_PARK_MANUAL, NULL, error, PAWL_ROW(pawl_id(&d->run), pawl_text(d->why)));
-  return park_missing(store, d, error);
+  const Place *place = d->place;
+  if (place == NULL) return park_missing(store, d, error);
+  return pawl_db_exec(store->db, place->park, NULL, error, PAWL_ROW(pawl_id(&d->run), pawl_text(d->why))) &&
+         (!place->moves || pawl_db_exec(store->db, place->drop, NULL, error, PAWL_ROW(pawl_id(&d->run))));
 }
 
 /* A shared store is looked through without locks, so each row is looked at again under its run's: what moves just now is nobody's drift. */
 static gboolean still_drifted(PawlStore *store, const Drifted *d, gboolean *ret_still, GError **error) {
   gint64 locked, still;
+  const char *place = d->place == NULL ? "" : d->place->name;
   *ret_still = TRUE;
   if (!store->shared) return TRUE;
   if (!pawl_store_int(store, PAWL_SQL_RECOVER_LOCK, &locked, error, PAWL_ROW(pawl_id(&d->run))) ||
-      !pawl_store_int(store, PAWL_SQL_RECOVER_STILL, &still, error, PAWL_ROW(pawl_id(&d->run), pawl_text(d->place), PAWL_INT(locked))))
+      !pawl_store_int(store, PAWL_SQL_RECOVER_STILL, &still, error, PAWL_ROW(pawl_id(&d->run), pawl_text(place), PAWL_INT(locked))))
     return FALSE;
   *ret_still = still != 0;
   return TRUE;

@@ -156,6 +156,23 @@ gboolean pawl_schema_role_find(const char *url, const char *kind, const char *ro
   return ok;
 }
 
+gboolean pawl_schema_role_sql(const char *url, const char *kind, const char *role, gboolean make, char **ret_sql, GError **error) {
+  GError *why = NULL;
+  g_autoptr(GString) sql = g_string_new(NULL);
+  PawlDb *db = open_with_roles(url, error);
+  if (db == NULL) return FALSE;
+  PawlRows *rows = pawl_db_query(db, PAWL_SQL_ROLE_SQL, &why, PAWL_ROW(pawl_text(kind), pawl_text(role), PAWL_INT(make)));
+  while (rows != NULL && pawl_rows_next(rows, &why)) g_string_append_printf(sql, "%s\n", pawl_rows_text(rows, 0));
+  pawl_rows_close(rows);
+  pawl_db_close(db);
+  if (why != NULL) {
+    g_propagate_error(error, why);
+    return FALSE;
+  }
+  *ret_sql = g_string_free(g_steal_pointer(&sql), FALSE);
+  return TRUE;
+}
+
 static gboolean read_privileges(PawlRows *rows, GPtrArray *differences, GError **error) {
   GError *why = NULL;
   if (rows == NULL) return FALSE;

@@ -34,6 +34,9 @@ void pawl_privilege_free(PawlPrivilege *privilege);
 /* Whether there is a role of that name; `make`: makes it when there is none (with LOGIN, but for the kind enqueue). DENIED: it may not.
  * CONFIG: the store has no roles. */
 gboolean pawl_schema_role_find(const char *url, const char *kind, const char *role, gboolean make, gboolean *ret_found, GError **error);
+/* What a person who may would run to give a role the rights of a kind, and before that, with `make`, to make it: SQL, each statement a line.
+ * Caller g_free()s. */
+gboolean pawl_schema_role_sql(const char *url, const char *kind, const char *role, gboolean make, char **ret_sql, GError **error);
 /* kind: admin, runtime, ingress, viewer or enqueue. `change`: grants and takes away first. Appends PawlPrivilege *: what differs
  * (still). */
 gboolean pawl_schema_role(const char *url, const char *kind, const char *role, gboolean change, GPtrArray *differences, GError **error);

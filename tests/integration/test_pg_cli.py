@@ -172,6 +172,7 @@ def test_only_the_owner_grants(ready_pg):
     ready_pg.box.ok("db", "grant", "viewer", "reads")
     done = ready_pg.box.cli("db", "grant", "viewer", "other", env=ready_pg.as_role("reads"))
     assert done.code == 77, done.err
+    assert done.out == "SELECT * FROM pawl.grant_role('viewer', 'other');\n", "for somebody who may"
 
 
 # ---- replicas and status ----
