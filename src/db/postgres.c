@@ -46,7 +46,7 @@ static gboolean ready(PawlPg *pg, const char *where, GError **error) {
     return FALSE;
   }
   if (!alive(pg) || ended_while_idle(pg)) return pawl_pg_connect(pg, error);
-  pawl_pg_lay_ghost(pg);
+  pawl_pg_ghosts_lay(pg);
   return alive(pg) || pawl_pg_connect(pg, error);
 }
 
@@ -213,13 +213,18 @@ static void rollback_postgres(PawlDb *base) {
 
 /* ---- scripts ---- */
 
+static void leave(PawlPg *pg, GError **error) {
+  pawl_pg_set_lost(error, PAWL_ERROR_UNAVAILABLE, pg->conn, "script");
+  pawl_pg_ghost_add(pg, FALSE);
+  pawl_pg_disconnect(pg);
+}
+
 static gboolean take_script(PawlPg *pg, gint64 until_us, GError **error) {
   gboolean ok = TRUE;
   for (;;) {
     while (PQisBusy(pg->conn))
       if (!pawl_pg_wait(pg, FALSE, until_us) || !PQconsumeInput(pg->conn)) {
-        pawl_pg_set_lost(error, PAWL_ERROR_UNAVAILABLE, pg->conn, "script");
-        pawl_pg_disconnect(pg);
+        leave(pg, error);
         return FALSE;
       }
     PGresult *result = PQgetResult(pg->conn);
@@ -246,8 +251,7 @@ static gboolean script_postgres(PawlDb *base, const char *script, GError **error
   gboolean sent = PQexitPipelineMode(pg->conn) && PQsendQuery(pg->conn, script);
   while (sent && PQflush(pg->conn) == 1) sent = pawl_pg_wait(pg, TRUE, until_us) && PQconsumeInput(pg->conn);
   if (!sent) {
-    pawl_pg_set_lost(error, PAWL_ERROR_UNAVAILABLE, pg->conn, "script");
-    pawl_pg_disconnect(pg);
+    leave(pg, error);
     return FALSE;
   }
   if (!take_script(pg, until_us, error)) {

@@ -35,6 +35,7 @@ void pawl_pg_free(PawlPg *pg) {
   g_free(pg->url);
   g_free(pg->application);
   g_free(pg->synchronous_commit);
+  g_clear_pointer(&pg->ghosts, g_array_unref);
   g_free(pg->base.url);
   g_free(pg);
 }
@@ -226,15 +227,15 @@ static gboolean read_server(PawlPg *pg, GError **error) {
   return FALSE;
 }
 
-void pawl_pg_lay_ghost(PawlPg *pg) {
-  if (pg->ghost_pid == 0 || pg->ghost_commits) return;
-  g_autofree char *text = g_strdup_printf("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = %" G_GINT64_FORMAT
-                                          " AND floor(extract(epoch FROM backend_start) * 1000000)::bigint = %" G_GINT64_FORMAT,
-    pg->ghost_pid, pg->ghost_started_us);
+/* So soon the server, too, sees that its client is gone with its whole machine: the locks of a backend would stay for the system's two hours.
+ * Behind a pooler the pooler is the client. */
+static void keep_alive(PawlPg *pg) {
   g_autoptr(PawlPgPipeline) pipeline = pawl_pg_pipeline_new(pg, "connect");
-  pawl_pg_pipeline_add(pipeline, text, NULL);
-  pg->ghost_pid = 0;
-  pawl_pg_pipeline_run(pipeline, NULL, NULL); /* a failure leaves it to the server's keep-alives */
+  pawl_pg_pipeline_add(pipeline,
+    "SELECT set_config('tcp_keepalives_idle', '15', false), set_config('tcp_keepalives_interval', '5', false), "
+    "set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '15000', false)",
+    NULL);
+  pawl_pg_pipeline_run(pipeline, NULL, NULL); /* without them it works as well */
 }
 
 static gboolean greet(PawlPg *pg, GError **error) {
@@ -249,7 +250,7 @@ gboolean pawl_pg_connect(PawlPg *pg, GError **error) {
   PQconninfoOption *parsed = parse_url(pg->url, error);
   if (parsed == NULL) return FALSE;
   Rest rest = {0};
-  pg->dismissed = FALSE;
+  pg->dismissed = pg->direct = FALSE;
   gboolean ok = try_hosts(pg, parsed, &rest, error);
   rest_clear(&rest);
   PQconninfoFree(parsed);
@@ -260,8 +261,11 @@ gboolean pawl_pg_connect(PawlPg *pg, GError **error) {
   }
   if (ok && greet(pg, error)) {
     pg->direct = PQbackendPID(pg->conn) == pg->base.server.pid; /* a pooler makes its own */
-    pawl_pg_lay_ghost(pg);
-    return TRUE;
+    if (pg->direct) keep_alive(pg);
+    pawl_pg_ghosts_lay(pg);
+    if (pg->conn != NULL) return TRUE;
+    g_set_error(error, PAWL_ERROR, PAWL_ERROR_UNAVAILABLE, "connect: the connection broke at once");
+    return FALSE;
   }
   pawl_pg_disconnect(pg);
   return FALSE;

@@ -4,6 +4,7 @@
  *   postgres.c            the engine's table, transactions, statements
  *   postgres_connect.c    connecting under a deadline, what the server is
  *   postgres_wire.c       one pipeline: sending, waiting, cancelling, its results
+ *   postgres_ghost.c      backends that lost connections left behind
  *   postgres_value.c      values to and from the binary format, arrays
  *   postgres_rows.c       cursors over buffered results
  *   postgres_error.c      SQLSTATE to error code
@@ -39,12 +40,12 @@ typedef struct {
   PGconn *conn; /* NULL: not connected */
   PawlDbOptions options;
   char *url, *application, *synchronous_commit;
-  gboolean begun;                     /* BEGIN was sent */
-  gboolean direct;                    /* no pooler between: the backend is this connection's alone */
-  gint64 ghost_pid, ghost_started_us; /* a backend that may still hold what a broken transaction had locked; 0: none */
-  gboolean ghost_commits;             /* it was at its COMMIT, which is given its time: only once a lock is not to be had is it ended */
-  gboolean warned;                    /* a warning of class 01 came: in a COMMIT it makes the outcome ambiguous */
-  gboolean dismissed;                 /* the server said that it ends the connection */
+  gboolean begun;  /* BEGIN was sent */
+  gboolean direct; /* no pooler between: the backend is this connection's alone */
+  GArray *ghosts;  /* see postgres_ghost.c. NULL: none yet */
+  gint64 ghosts_look_us;
+  gboolean warned;    /* a warning of class 01 came: in a COMMIT it makes the outcome ambiguous */
+  gboolean dismissed; /* the server said that it ends the connection */
   guint n_open, n_live;
   PawlPgRows cursors[PAWL_SQL_COUNT];
 } PawlPg;
@@ -96,12 +97,18 @@ char *pawl_pg_last_of(const char *list, guint n);
 /* ---- postgres_connect.c ---- */
 gboolean pawl_pg_connect(PawlPg *pg, GError **error);
 void pawl_pg_disconnect(PawlPg *pg);
-/* Outside a transaction: ends the backend of the connection before, if it is still there, because its locks would stay. */
-void pawl_pg_lay_ghost(PawlPg *pg);
 /* The URL without its password, for people. Caller g_free()s. FALSE with CONFIG: no URL that libpq understands. */
 char *pawl_pg_public_url(const char *url, GError **error);
 PawlPg *pawl_pg_new(const PawlDbOptions *options);
 void pawl_pg_free(PawlPg *pg);
+
+/* ---- postgres_ghost.c ---- */
+/* The connection is to be closed without the server's knowledge. `commits`: a COMMIT may be under way on it. */
+void pawl_pg_ghost_add(PawlPg *pg, gboolean commits);
+/* Outside a transaction: ends the backends of the connections before, as far as they are still there. It may find the connection broken. */
+void pawl_pg_ghosts_lay(PawlPg *pg);
+/* A lock was not to be had: the next look ends them whatever they do. */
+void pawl_pg_ghosts_end_all(PawlPg *pg);
 
 /* ---- postgres_rows.c ---- */
 /* INTERNAL: the columns are not as many, or of other types, than declared, or an ordinal names no row of values. */

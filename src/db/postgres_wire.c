@@ -301,12 +301,7 @@ static void give_up(Run *run, Wait wait) {
         run->pipeline->where, pg->options.statement_ms + SLACK_MS);
   }
   if (back) return;
-  /* Nobody told the backend that its client is gone: cut off in the middle of a message it waits for the rest, and no timeout of PostgreSQL ends that. */
-  if (pg->direct) {
-    pg->ghost_pid = pg->base.server.pid;
-    pg->ghost_started_us = pg->base.server.started_us;
-    pg->ghost_commits = run->pipeline->settles;
-  }
+  pawl_pg_ghost_add(pg, run->pipeline->settles);
   pawl_pg_disconnect(pg);
 }
 
@@ -327,7 +322,7 @@ gboolean pawl_pg_pipeline_run(PawlPgPipeline *pipeline, GPtrArray *results, GErr
     return FALSE;
   }
   if (run.failed == NULL) return TRUE;
-  if (g_error_matches(run.failed, PAWL_ERROR, PAWL_ERROR_BUSY)) pg->ghost_commits = FALSE; /* it may be what is in the way */
+  if (g_error_matches(run.failed, PAWL_ERROR, PAWL_ERROR_BUSY)) pawl_pg_ghosts_end_all(pg);
   g_propagate_error(error, run.failed);
   return FALSE;
 }

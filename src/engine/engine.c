@@ -266,6 +266,7 @@ static gboolean beat(PawlEngine *engine, GError **error) {
   gint64 now_ms = pawl_clock_mono_ms();
   if (now_ms < engine->beat_mono_ms) return TRUE;
   if (!pawl_store_replica_beat(engine->store, &engine->replica, "ready", error)) return FALSE;
+  pawl_upkeep_unstick(engine->store);
   engine->beat_mono_ms = now_ms + BEAT_MS;
   return TRUE;
 }

@@ -29,3 +29,4 @@ void pawl_recover_drift(PawlStore *store);
 void pawl_upkeep_retention(PawlStore *store, gint64 history_ms);
 /* What two who wrote at the same time left over on a shared store. */
 void pawl_upkeep_sweep(PawlStore *store);
+void pawl_upkeep_unstick(PawlStore *store);

@@ -3,6 +3,8 @@
 
 #include "store/store_private.h"
 
+#define STUCK_MS 5000 /* as long as a transaction may be idle */
+
 void pawl_replica_free(PawlReplica *replica) {
   if (replica == NULL) return;
   g_free(replica->name);
@@ -27,6 +29,11 @@ gboolean pawl_store_replica_open(PawlStore *store, const PawlReplica *replica, G
 
 gboolean pawl_store_replica_beat(PawlStore *store, const PawlId *replica, const char *state, GError **error) {
   return !store->shared || pawl_db_exec(store->db, PAWL_SQL_REPLICA_BEAT, NULL, error, PAWL_ROW(pawl_id(replica), pawl_text(state)));
+}
+
+gboolean pawl_store_replica_unstick(PawlStore *store, gint64 *ret_ended, GError **error) {
+  *ret_ended = 0;
+  return !store->shared || pawl_store_int(store, PAWL_SQL_REPLICA_UNSTICK, ret_ended, error, PAWL_ROW(PAWL_INT(STUCK_MS)));
 }
 
 gboolean pawl_store_replicas(PawlStore *store, GPtrArray *replicas, GError **error) {

@@ -20,6 +20,8 @@ gboolean pawl_replica_lives(const PawlReplica *replica);
 gboolean pawl_store_replica_open(PawlStore *store, const PawlReplica *replica, GError **error);
 /* `state`: starting, ready, unready, draining, ended. Rows of replicas that fell silent a day ago go by the way. */
 gboolean pawl_store_replica_beat(PawlStore *store, const PawlId *replica, const char *state, GError **error);
+/* Ends the backends of replicas that stopped (frozen, or cut off unnoticed) while they sent, so that what they locked is free. */
+gboolean pawl_store_replica_unstick(PawlStore *store, gint64 *ret_ended, GError **error);
 /* Appends PawlReplica *. An embedded store has none. */
 gboolean pawl_store_replicas(PawlStore *store, GPtrArray *replicas, GError **error);
 
