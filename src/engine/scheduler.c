@@ -195,8 +195,10 @@ gboolean pawl_scheduler_round(PawlStore *store, guint *budget, PawlRound *ret_ro
   *budget = round.more ? MIN(*budget * 2, BUDGET_MAX) : BUDGET_MIN;
   if (rows->len > 0) {
     g_autoptr(GArray) admissions = admissions_of(rows);
-    if (!decide_all(store, admissions, batch, error) || !admit(store, (PawlAdmission **)batch->pdata, batch->len, claim_mono_ms, error))
+    if (!decide_all(store, admissions, batch, error) || !admit(store, (PawlAdmission **)batch->pdata, batch->len, claim_mono_ms, error)) {
+      for (guint i = 0; i < admissions->len; i++) pawl_store_claim_give_back(store, &g_array_index(admissions, PawlAdmission, i).row);
       return FALSE;
+    }
     for (guint i = 0; i < admissions->len; i++) {
       const PawlAdmission *admission = &g_array_index(admissions, PawlAdmission, i);
       round.admitted += admission->admitted;

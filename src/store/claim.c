@@ -97,6 +97,13 @@ static gboolean take_due_rows(PawlStore *store, guint budget, GArray *rows, GErr
   return TRUE;
 }
 
+void pawl_store_claim_give_back(PawlStore *store, const PawlDueRow *row) {
+  gboolean noted = !store->shared;
+  for (guint i = 0; !noted && i < store->lost_claims->len; i++)
+    noted = pawl_id_equal(&g_array_index(store->lost_claims, PawlLostClaim, i).token, &row->claim_token);
+  if (!noted) note_lost(store, &row->claim_token);
+}
+
 gboolean pawl_store_release_lost(PawlStore *store, GError **error) {
   gint64 now_ms = pawl_clock_mono_ms();
   for (guint i = 0; i < store->lost_claims->len;) {

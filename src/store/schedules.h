@@ -42,7 +42,9 @@ typedef struct {
   gint64 newest_ms;                      /* the newest heartbeat of a replica; 0: none. Later than now: the server's clock went back */
 } PawlLook;
 gboolean pawl_store_look(PawlStore *store, PawlLook *ret_look, GError **error);
-/* Claims whose answer was lost are given back, for as long as they could still arrive. Call it in the rhythm. */
+/* What was claimed with a row's token, and could not be settled, is to be given back: not to be waited for until its lease has passed. */
+void pawl_store_claim_give_back(PawlStore *store, const PawlDueRow *row);
+/* Gives back what is to be, and claims whose answer was lost for as long as they could still arrive. Call it in the rhythm. */
 gboolean pawl_store_release_lost(PawlStore *store, GError **error);
 
 /* After an AMBIGUOUS admission, for each row of the batch: did it happen? DONE: yes, whoever wrote it. PENDING: no, and it never will by what

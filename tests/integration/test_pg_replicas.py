@@ -5,6 +5,7 @@ import signal
 import time
 import urllib.request
 
+import psycopg
 import pytest
 
 import pg
@@ -65,7 +66,8 @@ def test_connections_cut_at_random(cluster):
     time.sleep(12)
     scissors.cutting = False
     wait_until(lambda: cluster.one("SELECT max(pawl.now_ms() - due_at_ms) FROM pawl.trigger_schedules") < 1500, 40, "the replicas have caught up")
-    assert all(process.poll() is None for process in cluster.processes.values()), "a lost connection never ends a replica"
+    ended = {name: (process.poll(), cluster.log(name)[-2000:]) for name, process in cluster.processes.items() if process.poll() is not None}
+    assert not ended, f"a lost connection never ends a replica: {ended}"
     cluster.stop()
     scissors.close()
     assert scissors.cuts > 50
@@ -125,6 +127,24 @@ def test_clocks_of_the_nodes_do_not_count(cluster, tmp_path):
     assert not cluster.one("SELECT count(*) FROM pawl.runs WHERE nominal_at_ms NOT BETWEEN %s AND %s", began - 1000, ended)
     late = cluster.one("SELECT max(e.at_ms - r.nominal_at_ms) FROM pawl.runs r JOIN pawl.events e ON e.subject = r.id AND e.kind = 'run.created'")
     assert late < 5000, f"admitted {late} ms after its time"
+
+
+def test_a_client_that_froze_while_it_sent(cluster):
+    """Its backend has locked the row and waits for the rest of the pipeline: no timeout of the server ends that, so the replicas do."""
+    cluster.apply("tasks: {t: {noop: {}, triggers: {once: {every: 1h, misfire: fire_once, overlap: allow}}}}")
+    cluster.up("r0", "--slots", "0")
+    cluster.arm(cluster.now() + 4000)
+    with psycopg.connect(cluster.db.url(), application_name="pawl", autocommit=True) as frozen:
+        frozen.pgconn.enter_pipeline_mode()
+        frozen.pgconn.send_query_params(b"BEGIN", None)
+        frozen.pgconn.send_query_params(b"SELECT 1 FROM pawl.trigger_schedules FOR NO KEY UPDATE", None)
+        frozen.pgconn.flush()
+        wait_until(lambda: cluster.one("SELECT count(*) FROM pg_locks WHERE relation = 'pawl.trigger_schedules'::regclass AND pid = %s",
+                                       frozen.pgconn.backend_pid), what="it holds the row")
+        wait_until(lambda: cluster.one("SELECT count(*) FROM pawl.runs") == 1, 40, "the run")
+        frozen.pgconn.finish()
+    assert cluster.events("r0", "unstick.ended")
+    cluster.stop()
 
 
 def answer(port, path):
